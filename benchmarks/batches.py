@@ -71,7 +71,7 @@ def truth(spread: float, world: World) -> dict[str, float]:
     for y, s in parts:
         hits += best_hits(y, s, world.places).sum()
         positives += y.sum()
-        above += (y & (s > threshold)).sum()
+        above += best_hits(y & (s > threshold), s, world.places).sum()  # the threshold has as many places
     return {
         "hits": hits / MANY,
         "hit_rate": hits / (MANY * world.places),
@@ -98,8 +98,8 @@ def counted(count: int, spread: float, sims: int, world: World) -> dict[str, str
         intervals = {"hits per batch": (point.expected_hits, real["hits"])}
         intervals |= {name: (ev[name], real[name]) for name in ("hit_rate", "qrecall")}
         for name, threshold in (("given", real["threshold"]), ("matched", None)):
-            top, free, _ = (rules := ev.batches.rules(threshold=threshold)).values()
-            intervals[f"threshold − best, {name}"] = (rules.difference(free.name, top.name, "hits"), real["gap"])
+            top, within = (rules := ev.batches.rules(threshold=threshold)).values()
+            intervals[f"threshold − best, {name}"] = (rules.difference(within.name, top.name, "hits"), real["gap"])
         for name, (e, value) in intervals.items():
             found.setdefault(name, []).append((float(e.low <= value <= e.high), e.high - e.low))
     return {name: "{:.1%} ({:.2f})".format(*np.mean(rows, axis=0)) for name, rows in found.items()}

@@ -162,7 +162,7 @@ def test_a_place_for_everybody_finds_everybody() -> None:
     assert ev["hit_rate"].low < ev["hit_rate"].value == pytest.approx(y.mean())
     first = np.array([np.count_nonzero(s[day == day[k]] > s[k]) for k in range(len(s))])  # rank in its batch
     same = cl.evaluate(y, -first, batch=day, quota=3, measures=["hit_rate"]).batches.rules()
-    assert "both find the same" in same.sentences()[-1]
+    assert "both find the same" in same.sentences()[2]
 
 
 def test_every_place_a_hit_leaves_room_for_doubt() -> None:
@@ -196,7 +196,7 @@ def test_the_order_of_batches(values: Any, names: tuple[Any, ...], order: str) -
 
 
 @pytest.mark.parametrize("names", [["feb", "jan", "mar"], ["v10", "v2", "v1"], ["2024-10", "2024-9", "2024-11"]])
-def test_batches_segments_and_queues_have_one_order_everywhere(names: list[str], tmp_path: Any) -> None:
+def test_batches_segments_and_rules_have_one_order_everywhere(names: list[str], tmp_path: Any) -> None:
     y, p, day, _ = lists(3, 5)
     frame = pandas.DataFrame({"y": y.astype(int), "p": p, "b": np.array(names)[day]})
     frame.to_csv(tmp_path / "rows.csv", index=False)
@@ -204,17 +204,15 @@ def test_batches_segments_and_queues_have_one_order_everywhere(names: list[str],
     want = sorted(
         names, key=lambda name: {"jan": 1, "feb": 2, "mar": 3}.get(name) or int(name.split("-")[-1].strip("v"))
     )
-    queues = []
+    rules = []
     for source, stream in ((frame, False), (tmp_path / "rows.csv", False), (tmp_path / "rows.csv", True)):
         ev = cl.evaluate(source, **how, batch="b", stream=stream)
         assert [row["batch"] for row in ev.at(quota=5).batches.to_dicts()] == want
         assert list(cl.evaluate(source, **how, by="b", stream=stream).segments) == want
-        queues.append(ev.batches.rules(carry=True, threshold=0.5))
+        rules.append(ev.batches.rules(threshold=0.5))
     own = cl.evaluate(y, p, batch=[want.index(name) for name in frame.b], quota=5, measures=["hit_rate"])
-    for found in queues:
-        assert (
-            found.to_dicts()[2]["mean_wait"] == own.batches.rules(carry=True, threshold=0.5).to_dicts()[2]["mean_wait"]
-        )
+    for found in rules:
+        assert found.uncapped.hits.tolist() == own.batches.rules(threshold=0.5).uncapped.hits.tolist()
     picked = cl.select(p, 5, batch=frame.b)
     assert [row["batch"] for row in picked.batches.to_dicts()] == want
 
@@ -390,7 +388,7 @@ def test_one_threshold_against_the_best_of_each_batch() -> None:
     y, s, day, _ = lists(30, ties=True)
     ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"])
     rules = ev.batches.rules(threshold=1.0)
-    top, free, capped = rules.values()
+    (top, capped), free = rules.values(), rules.uncapped
     assert top.hits.sum() == pytest.approx(sum(held(y[day == k], s[day == k], None, 6) for k in range(30)))
     above = s > 1.0
     taken = np.bincount(day[above], minlength=30)
@@ -399,12 +397,12 @@ def test_one_threshold_against_the_best_of_each_batch() -> None:
     np.testing.assert_allclose(capped.places, np.minimum(taken, 6))
     assert free.overflow == capped.overflow == np.count_nonzero(taken > 6)
     assert free.unfilled == np.count_nonzero(taken < 6)
-    gap = rules.difference(top.name, free.name, "hits")
-    each = top.hits - free.hits
+    gap = rules.difference(top.name, capped.name, "hits")
+    each = top.hits - capped.hits
     assert gap.difference == pytest.approx(each.mean())
     wider = serial_inflation(each, 0.95)
     assert gap.standard_error == pytest.approx(wider * each.std(ddof=1) / np.sqrt(30), rel=1e-6)
-    assert gap.comparisons == 3
+    assert gap.comparisons == 1
     verdict = rules.verdict("hits")
     assert verdict.best == max(rules.values(), key=lambda rule: rule.hits.sum()).name
     assert {v["measure"] for v in rules.to_dict()["verdicts"]} == {"hits", "hit_rate"}
@@ -413,10 +411,10 @@ def test_one_threshold_against_the_best_of_each_batch() -> None:
 
 def test_rules_that_take_other_cases_are_not_surely_alike_because_they_found_as_many() -> None:
     day = np.repeat(np.arange(12), 20)
-    s = np.tile(np.arange(20.0), 12) + (day % 2)  # every other day overflows
+    s = np.tile(np.arange(20.0), 12) + (day % 2)  # every other day leaves a place empty
     y = s > 17.5  # no hits where the rules differ
     gap = (
-        rules := cl.evaluate(y, s, batch=day, quota=4, measures=["hit_rate"]).batches.rules(threshold=15.5)
+        rules := cl.evaluate(y, s, batch=day, quota=4, measures=["hit_rate"]).batches.rules(threshold=16.5)
     ).difference(*list(rules)[:2], "hits")
     assert (gap.difference, gap.p_value) == (0.0, 1.0)
     assert -0.5 < gap.low < 0.0 < gap.high < 0.5
@@ -439,56 +437,32 @@ def test_differences_that_few_batches_carry_hold_their_interval() -> None:
         assert (test.p_value <= 0.05) == (test.low > 0.0 or test.high < 0.0)
 
 
+def test_a_threshold_that_overflows_does_not_win_by_places_that_are_not_there() -> None:
+    """One busy day has all the positives: a threshold would take them all, but there are six places."""
+    day = np.repeat(np.arange(20), 40)
+    s = np.tile(np.arange(40.0), 20) + 100.0 * (day == 3)
+    y = (day == 3) | (s == 34.0)
+    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batches.rules()
+    top, within = rules.values()
+    assert rules.uncapped.hits.sum() > top.hits.sum() > within.hits.sum()
+    assert rules.uncapped.overflow == 1
+    assert all(rule.places.max() <= 6 for rule in rules.values())
+    assert rules.verdict("hits").best == top.name
+    told = rules.sentences()
+    assert "threshold finds more" not in " ".join(told)
+    assert told[-1] == "Without the limit the threshold would take 116 cases, up to 40 in one batch, and find 40."
+
+
 def test_without_a_threshold_the_one_that_uses_as_many_places() -> None:
     y, s, day, _ = lists(30)
     rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batches.rules()
-    top, free, capped = rules.values()
+    (top, capped), free = rules.values(), rules.uncapped
     assert rules.matched
     assert free.places.sum() == top.places.sum() == 180
     assert capped.places.sum() < 180
     assert capped.hits.sum() <= top.hits.sum()
     assert "30 batches" in repr(rules)
     assert "overflow" in rules.sentences()[1]
-
-
-def queue_by_hand(
-    y: Any, s: Any, day: Any, days: int, places: int, threshold: float
-) -> tuple[list[int], list[int], int]:
-    waiting: list[int] = []
-    hits, used = [], []
-    for k in range(days):
-        waiting += [i for i in np.flatnonzero(day == k).tolist() if s[i] > threshold]
-        waiting.sort(key=lambda i: -s[i])
-        served, waiting = waiting[:places], waiting[places:]
-        hits.append(int(y[served].sum()))
-        used.append(len(served))
-    return hits, used, len(waiting)
-
-
-def test_a_queue_carries_over_to_the_next_batch() -> None:
-    y, s, day, _ = lists(20)
-    hits, used, left = queue_by_hand(y, s, day, 20, 6, 1.2)
-    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batches.rules(threshold=1.2, carry=True)
-    queue = rules["score > 1.2, at most 6, the rest waits"]
-    np.testing.assert_allclose(queue.hits, hits)
-    np.testing.assert_allclose(queue.places, used)
-    assert queue.waiting == left
-    # by hand: who waits after each day, and for how many days those with a place waited
-    waits: list[tuple[float, int]] = []
-    longest, days_waited = 0, 0
-    for k in range(20):
-        waits = sorted([*waits, *((v, k) for v in s[(day == k) & (s > 1.2)].tolist())], reverse=True)
-        days_waited += sum(k - since for _, since in waits[:6])
-        waits = waits[6:]
-        longest = max(longest, len(waits))
-    assert queue.longest_queue == longest
-    assert queue.wait == pytest.approx(days_waited / sum(used))
-    row = rules.difference("best 6 of each batch", queue.name, "hits")
-    assert row.verdict == "not tested"  # a queue ties the batches together
-    assert "by number" in " ".join(rules.sentences())
-    tied = cl.evaluate([1, 0, 1, 0], [2, 2, 2, 1], batch=[0, 0, 1, 1], quota=1, measures=["hit_rate"])
-    shared = list(tied.batches.rules(threshold=1.5, carry=True).values())[2]
-    assert (shared.hits.tolist(), shared.waiting) == ([0.5, 0.75], 1.0)
 
 
 def test_the_order_within_batches_has_an_auc_of_its_own() -> None:
@@ -585,7 +559,7 @@ def test_tables_name_the_batch_column(tmp_path: Any) -> None:
 def test_results_pickle_copy_print_and_convert() -> None:
     y, s, day, _ = lists()
     ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate", "roc_auc"])
-    point, rules = ev.at(quota=6), ev.batches.rules(carry=True)
+    point, rules = ev.at(quota=6), ev.batches.rules()
     for result in (ev, point, rules, cl.plan(y, s, batch=day, cost=0.3, n_resamples=50), cl.select(s, 3, batch=day)):
         for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
             assert repr(again) == repr(result)
@@ -623,22 +597,17 @@ def run(*arguments: Any) -> Any:
     return CliRunner().invoke(cli, [str(one) for one in arguments])
 
 
-def test_a_queue_is_told_alike_in_text_page_and_json(claims: Any, tmp_path: Any) -> None:
+def test_rules_are_told_alike_in_text_page_and_json(claims: Any, tmp_path: Any) -> None:
     path, y, s, day = claims
     page = tmp_path / "page.html"
-    how = ("--label", "fraud", "--score", "p", "--batch", "day", "--quota", 5, "--measure", "hit_rate", "--carry")
-    queue = list(cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules(carry=True).values())[2]
-    found = json.loads(run("evaluate", path, *how, "--format", "json").stdout)["batch_rules"]["rules"][2]
-    assert (found["rule"], found["longest_queue"]) == (queue.name, queue.longest_queue)
-    text = run("evaluate", path, *how, "--html", page).stdout
-    for told in (text, page.read_text(encoding="utf-8")):
-        assert "the rest waits" in told
-        assert "waiting at the end" in told
-    refused = run("evaluate", path, "--label", "fraud", "--score", "p", "--carry")
-    assert refused.exit_code == 2
-    assert "--carry is for the places of each batch; give --batch and --quota" in refused.stderr
-    with pytest.raises(cl.InputError, match="carry is for the places of each batch"):
-        cl.evaluate(y, s, measures=["roc_auc"]).to_html(page, carry=True)
+    how = ("--label", "fraud", "--score", "p", "--batch", "day", "--quota", 5, "--measure", "hit_rate")
+    rules = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules()
+    found = json.loads(run("evaluate", path, *how, "--format", "json").stdout)["batch_rules"]["rules"]
+    assert [row["rule"] for row in found] == [*rules, rules.uncapped.name]
+    text = " ".join(run("evaluate", path, *how, "--html", page).stdout.split())
+    for medium in (text, page.read_text(encoding="utf-8").replace("&gt;", ">")):
+        for sentence in rules.sentences():
+            assert sentence in medium
 
 
 def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
@@ -743,19 +712,9 @@ def test_infinite_scores_of_a_batch_are_tied(weights: bool, tmp_path: Any) -> No
     one, two = (cl.evaluate(tmp_path / "t.parquet", **how, stream=stream) for stream in (False, True))
     assert one["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
     assert two["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
-    queues = [found.batches.rules(quota=9, carry=True, threshold=0.5).to_dicts()[2] for found in (ev, one, two)]
-    assert queues[0] == pytest.approx(queues[1], nan_ok=True)
-    assert queues[0] == pytest.approx(queues[2], nan_ok=True)
-
-
-def test_infinite_ties_in_a_queue_share_the_last_place() -> None:
-    # four infinite scores, one of them positive, for one place a day: each day's place is a quarter, then a third, …
-    y, score, day = [1, 0, 0, 0, 0, 0], [np.inf] * 4 + [0.0, 0.0], [1, 1, 1, 1, 2, 3]
-    ev = cl.evaluate(y, score, batch=day, quota=1, measures=["hit_rate"])
-    queue = list(ev.batches.rules(threshold=0.5, carry=True).values())[2]
-    assert queue.hits.tolist() == pytest.approx([0.25, 0.25, 0.25])
-    assert (queue.longest_queue, queue.waiting) == (3.0, 1.0)
-    assert queue.wait == pytest.approx((0 + 1 + 2) / 3)
+    rules = [found.batches.rules(quota=9, threshold=0.5).to_dicts()[1] for found in (ev, one, two)]
+    assert rules[0] == pytest.approx(rules[1], nan_ok=True)
+    assert rules[0] == pytest.approx(rules[2], nan_ok=True)
 
 
 def in_a_row(rng: np.random.Generator, count: int, memory: float) -> np.ndarray:
@@ -792,9 +751,9 @@ def test_dependence_is_allowed_for_in_every_interval_of_batches_in_an_order() ->
         ev = cl.evaluate(y, p, batch=batch, quota=10, measures=["hit_rate", "qrecall", "quota_lift"])
         pair = cl.compare(y, {"p": p, "q": q}, batch=batch, quota=10, measures=["hit_rate"])
         rules = ev.batches.rules()
-        top, free, *_ = rules
+        top, within = rules
         ways[name] = [*ev.estimates.values(), ev.at(quota=10).expected_hits, ev.batches.within_auc, rules[top]["hits"]]
-        ways[name] += [pair.difference("p", "q", "hit_rate"), rules.difference(top, free, "hits")]
+        ways[name] += [pair.difference("p", "q", "hit_rate"), rules.difference(top, within, "hits")]
         point, notes = ev.at(quota=10), " ".join(ev.notices)
         assert ("resemble the one before" in notes) == (name == "order")
         assert (point.widening > 1.5, point.lag_correlation > 0.4) == (
@@ -824,7 +783,6 @@ def test_a_matched_threshold_moves_with_the_cases() -> None:
     rng = np.random.default_rng(8)
     s = s + rng.normal(size=120) * 0.01
     rules = cl.evaluate(s > 3.5, s, batch=day, quota=3, measures=["hit_rate"]).batches.rules()
-    free = list(rules)[1]
-    assert rules.drift[free] == pytest.approx((1.0, 1.0), abs=0.01)  # all cases near the cut are positive
+    assert rules.drift[rules.uncapped.name] == pytest.approx((1.0, 1.0), abs=0.01)  # all near the cut are hits
     rules = cl.evaluate(s > 8.5, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules()
-    assert rules.drift[list(rules)[1]] == pytest.approx((0.0, 1.0), abs=0.01)
+    assert rules.drift[rules.uncapped.name] == pytest.approx((0.0, 1.0), abs=0.01)

@@ -116,9 +116,7 @@ def test_batches_are_those_of_rows_in_memory(streamed: Any, file: Path, weight: 
     asked = 20 if isinstance(quota, range) else quota
     for at in ({"quota": asked}, {"quota": 3}, {"threshold": 0.6}, {"recall": 0.5}):
         assert same(one.at(**at).to_dict(), two.at(**at).to_dict()), at
-    assert same(
-        one.batches.rules(quota=asked, carry=True).to_dict(), two.batches.rules(quota=asked, carry=True).to_dict()
-    )
+    assert same(one.batches.rules(quota=asked).to_dict(), two.batches.rules(quota=asked).to_dict())
     assert same(one.batches.within_auc.value, two.batches.within_auc.value)
     assert one.notices == two.notices
 

@@ -99,7 +99,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "SegmentComparison": lambda: cl.compare(Y, {"p": P, "q": Q}, by=PARTS, measures=["roc_auc"], **FEW).segments,
     "Evaluation batches": lambda: batched(),
     "BatchPoint": lambda: batched().at(quota=3),
-    "BatchRules": lambda: batched().batches.rules(carry=True),
+    "BatchRules": lambda: batched().batches.rules(),
     "EvaluatedBatches": lambda: batched().batches,
     "Recommendation": lambda: comparison().recommend("unknown quota"),
     "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),

@@ -218,7 +218,6 @@ def test_the_walk_knows_every_rule() -> None:
     of_methods = {
         "confidence",
         "indent",
-        "carry",
         "simultaneous",
         "every",
         "best_thresholds",

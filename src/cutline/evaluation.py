@@ -361,22 +361,20 @@ class EvaluatedBatches(KeepsFields):
         return len(self.batch_rows.batches)
 
     @checked
-    def rules(
-        self, *, quota: int | float | None = None, threshold: float | None = None, carry: bool = False
-    ) -> BatchRules:
+    def rules(self, *, quota: int | float | None = None, threshold: float | None = None) -> BatchRules:
         """Compare the best ``quota`` of each batch with one threshold for all batches: hits, places used, overflow.
 
-        The default ``threshold`` is the one that takes the same number of cases in total. The threshold is tried twice:
-        with as many places as it takes, and with those of the quota, where cases beyond them are lost, or with
-        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in the order
-        that segments have: numbers, dates and months in theirs, other names by name.
+        The default ``threshold`` is the one that takes the same number of cases in total. Both rules have the places
+        of the quota: cases above the threshold beyond them are lost. What the threshold would find without that limit
+        is told beside the comparison. Batches come in the order that segments have: numbers, dates and months in
+        theirs, other names by name.
         """
         from .decide.batch_rules import batch_rules
 
         places = self.quota if quota is None else quota
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to evaluate()")
-        return batch_rules(self.batch_rows, places, threshold, self.settings, carry=carry)
+        return batch_rules(self.batch_rows, places, threshold, self.settings)
 
     @property
     def within_auc(self) -> Estimate:

@@ -41,7 +41,6 @@ PARAMETERS: dict[str, str] = {
     "segment is also reported separately.",
     "case": "In a table with one row for each case and model, or case and class: the name of the column that says "
     "which case.",
-    "carry": "Whether cases above the threshold that do not get a place wait for the next batch.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "

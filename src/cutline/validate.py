@@ -22,7 +22,7 @@ Rule = Callable[[Any, str], Any]
 
 _MOST_JOBS = 10_000  # no machine has more cores; a number of rows given by mistake is told
 _FLAGS = (
-    *("paired", "stratify", "progress", "normalize", "marginal", "carry", "simultaneous", "every", "ordered"),
+    *("paired", "stratify", "progress", "normalize", "marginal", "simultaneous", "every", "ordered"),
     *("best_thresholds", "stream", "distance", "candidates", "pooled"),
 )
 

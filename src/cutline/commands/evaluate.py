@@ -143,7 +143,6 @@ class EvaluateRows(o.Arguments, section="Groups of rows"):
     quota_by: str | None = option(
         "With --by: also price given places of each segment (north:60,south:40).", metavar="S:N,…"
     )
-    carry: bool = option("With --batch: cases above the threshold without a place wait for the next batch.")
 
 
 class Abstaining(o.Arguments, section="Where to cut"):
@@ -193,7 +192,7 @@ ONE_CLASS = "name one class with {pos_label} and its column with {score}, or lea
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
   cutline evaluate loans.csv --label default --score p --by region --quota-by north:60,south:40
-  cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day --carry
+  cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
   cutline evaluate iris.csv --label class --score 'p_*'
   cutline evaluate scores.csv --label y --score p --calibration --plot reliability.png
   cutline evaluate to_label.csv --label y --score p --inclusion inclusion --quota 1000
@@ -222,8 +221,6 @@ def evaluate(asked: EvaluateArguments) -> Report:
         return _evaluate_sampled(asked, asked.inclusion)
     if asked.quota_by is not None and not asked.by:
         raise InputError("quota_by", "gives places to segments", "name their column with {by}")
-    if asked.carry and (asked.batch is None or asked.quota is None):
-        raise InputError("carry", "is for the places of each batch", "give {batch} and {quota}")
     engine = choose_engine(asked)
     goal = _goal(asked, engine)
     with opened_by(engine, asked) as table:
@@ -266,7 +263,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             ev, estimates={key: ev.estimates[key] for key in keys}, specs={key: ev.specs[key] for key in keys}
         )
     report = _report_of(shown, facts, asked, short=few is not None, cut=cut)
-    return replace(report, **pictures(ev, facts, asked, carry=asked.carry))
+    return replace(report, **pictures(ev, facts, asked))
 
 
 def _report_of(
@@ -284,7 +281,7 @@ def _report_of(
         if point is not None:
             content["operating_point"] = point.to_dict()
         if ev.rows.batched and ev.quota is not None:
-            rules = ev.batches.rules(carry=asked.carry).to_dict()
+            rules = ev.batches.rules().to_dict()
             content["batch_rules"] = {key: value for key, value in rules.items() if key != "batches"}
         return content
 
@@ -293,7 +290,7 @@ def _report_of(
         facts,
         settings_of(ev, ev.facts["rows"], asked.measures),
         document,
-        sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=not short, cut=cut, carry=asked.carry),
+        sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=not short, cut=cut),
         more=[Section("more", ["--all prints every measure of the catalogue."])] if short else [],
     )
 

@@ -17,7 +17,6 @@ from ..estimate import Estimate, Settings
 from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
 from ..inference.limits import lag_correlation
-from ..ranking import tie_starts
 from ..table import (
     DictResult,
     HasSections,
@@ -154,11 +153,9 @@ def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float 
 
 @dataclass(frozen=True, eq=False)
 class Rule(KeepsFields):
-    """One way to fill places in batches: hits and places used in each, and what became of the rest.
+    """One way to fill places in batches: hits and places used in each.
 
     ``overflow``: batches in which more cases ask for a place than there are. ``unfilled``: batches with places left.
-    ``waiting``: cases still in the queue after the last batch; ``longest_queue`` the most that ever waited, ``wait``
-    the batches that a case with a place waited for it on average.
     """
 
     name: str
@@ -166,10 +163,6 @@ class Rule(KeepsFields):
     places: Floats = field(repr=False)
     overflow: int = 0
     unfilled: int = 0
-    waiting: float = 0.0
-    longest_queue: float = 0.0
-    wait: float = 0.0
-    queued: bool = False
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, measure: str) -> Estimate:
@@ -184,10 +177,11 @@ class Rule(KeepsFields):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BatchRules(HasSections, DictResult, Models[Rule]):
-    """The best of each batch against one threshold for all of them. Reads as a mapping from rule to :class:`Rule`.
+    """The best of each batch against one threshold within the same places. A mapping from rule to :class:`Rule`.
 
     ``hits`` is the mean of a batch, ``hit_rate`` hits for each place used. ``matched``: the threshold was chosen so
     that it takes as many cases in all as the quota does; its own uncertainty is then part of the intervals.
+    ``uncapped`` is the threshold without the limit of places: it is shown beside the rules, not compared with them.
     """
 
     specs: ClassVar[Mapping[str, Any]] = MappingProxyType(  # type: ignore[misc]
@@ -199,18 +193,18 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
     quota: int | float
     threshold: float
     matched: bool
+    uncapped: Rule
     rows: BatchRows = field(repr=False)
     drift: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     excess: Floats | float = field(default=0.0, repr=False)
     margin: float | None = None
 
     def _test(self, a: str, b: str, key: str) -> DifferenceTest:
-        """The difference between two rules, batch by batch; rules with a queue are not tested."""
-        of_first, of_second = (self._influence(name, key) for name in (a, b))
-        units = self.rows.n_units
+        """The difference between two rules, batch by batch."""
+        first, second, units = self.evaluations[a], self.evaluations[b], self.rows.n_units
+        of_first, of_second = (self._influence(rule, key) for rule in (first, second))
         if of_first is None or of_second is None or units < 2:
             return DifferenceTest()
-        first, second = self.evaluations[a], self.evaluations[b]
         if np.array_equal(first.places, second.places) and np.array_equal(first.hits, second.hits):
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places")
         each = units * (of_first - of_second) + first[key].value - second[key].value
@@ -218,16 +212,13 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         wider = self.rows.widening(of_first - of_second, self.settings.level)
         return skewed_mean_test(each, self.settings.level, units * single, "batches, gamma", wider)
 
-    def _influence(self, name: str, key: str) -> Floats | None:
-        """Influence of each unit on the mean hits or the hit rate of a rule; None where batches are tied by a queue.
+    def _influence(self, rule: Rule, key: str) -> Floats | None:
+        """Influence of each unit on the mean hits or the hit rate of a rule; None where no place is used.
 
         A matched threshold moves with the sample: a batch with more cases above it than places (``excess``) pushes it
         up, and each of these cases changes hits and places by ``drift``.
         """
-        rule = self.evaluations[name]
-        if rule.queued:
-            return None
-        of_hits, of_places = self.drift.get(name, (0.0, 0.0))
+        of_hits, of_places = self.drift.get(rule.name, (0.0, 0.0))
         hits, places = rule.hits - of_hits * self.excess, rule.places - of_places * self.excess
         if key == "hits":
             return self.rows.by_unit(hits - hits.mean()) / len(hits)
@@ -241,7 +232,7 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         values = {"hits": float(rule.hits.mean()), "hit_rate": float(ratio(rule.hits.sum(), float(rule.places.sum())))}
         estimates = {}
         for key, value in values.items():
-            psi = self._influence(rule.name, key) if self.settings.interval is not None and units > 1 else None
+            psi = self._influence(rule, key) if self.settings.interval is not None and units > 1 else None
             most = float(rule.places.max()) if key == "hits" else 1.0
             if psi is None or not most > 0.0:
                 estimates[key] = Estimate(key, value)
@@ -261,14 +252,14 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
     def batches(self) -> Table:
         """Places and hits of each rule, batch by batch."""
         columns: dict[str, Any] = {"batch": self.rows.batches.names}
-        for rule in self.evaluations.values():
+        for rule in (*self.evaluations.values(), self.uncapped):
             columns[f"{rule.name}: places"] = [*map(_whole, rule.places.tolist())]
             columns[f"{rule.name}: hits"] = [*map(_whole, rule.hits.tolist())]
         return columns_table(columns, "Batch by batch")
 
     @cached_property
     def table(self) -> Table:
-        """One row for each rule."""
+        """One row for each rule, the threshold without a limit last."""
         rows = [
             {
                 "rule": rule.name,
@@ -279,45 +270,36 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
                 **rule["hits"].interval._asdict(),
                 "overflow": rule.overflow,
                 "unfilled": rule.unfilled,
-                "waiting": _whole(rule.waiting),
-                "longest_queue": _whole(rule.longest_queue),
-                "mean_wait": rule.wait,
             }
-            for rule in self.evaluations.values()
+            for rule in (*self.evaluations.values(), self.uncapped)
         ]
         return Table(rows, "The best of each batch against one threshold")
 
     def sentences(self) -> list[str]:
-        """The comparison in words."""
-        top, free, *others = self.evaluations.values()
-        n = len(self.rows.batches)
-        used, needed = float(top.places.sum()), float(free.places.sum())
-        how = "chosen to use as many places in all" if self.matched else "as given"
-        sentences = [
-            f"Over {pluralize(n, 'batch', 'batches')} the {top.name} use {pluralize(used, 'place')} and find "
-            f"{pluralize(float(top.hits.sum()), 'hit')}.",
-            f"One threshold, {free.name.removeprefix('score > ')} ({how}), takes {pluralize(needed, 'case')} and finds "
-            f"{pluralize(float(free.hits.sum()), 'hit')}; {pluralize(free.overflow, 'batch', 'batches')} of {n:,} "
-            f"overflow and {free.unfilled:,} leave places empty.",
-        ]
-        for rule in others:
-            more = f"With the places of a batch as the limit ({rule.name}) it finds {count(float(rule.hits.sum()))}"
-            if rule.queued:
-                more += (
-                    f"; up to {count(rule.longest_queue)} wait (batches in order {self.rows.batches.order_words}), "
-                    f"and {count(rule.waiting)} still do at the end"
-                )
-            sentences.append(more + ".")
-        gap = self.difference(top.name, free.name, "hits")
-        ends = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
-        told = {"higher": f"the {top.name} win", "lower": "one threshold wins"}.get(
-            gap.verdict, "the difference could be chance" if gap.low == gap.low else "nothing was tested"
+        """The comparison in words: within the places first, the threshold without a limit as a remark."""
+        top, within = self.evaluations.values()
+        n, free = len(self.rows.batches), self.uncapped
+        hits, used = (pluralize(float(part.sum()), name) for part, name in ((top.hits, "hit"), (top.places, "place")))
+        how = "chosen to take as many cases in all" if self.matched else "as given"
+        gap = self.difference(top.name, within.name, "hits")
+        interval = ""
+        if gap.low == gap.low:
+            interval = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
+        verdict = {"higher": f"the {top.name} find more", "lower": "one threshold finds more"}.get(
+            gap.verdict, "the difference could be chance" if interval else "nothing was tested"
         )
         if gap.low == gap.high == 0.0:
-            told = "both find the same"
-        ends = ends if gap.low == gap.low else ""
-        sentences.append(f"Difference in hits for each batch: {_signed(gap.difference)}{ends}: {told}.")
-        return sentences
+            verdict = "both find the same"
+        return [
+            f"Over {pluralize(n, 'batch', 'batches')} the {top.name} use {used} and find {hits}.",
+            f"One threshold, {free.name} ({how}), within the same places uses "
+            f"{count(float(within.places.sum()))} and finds {count(float(within.hits.sum()))}; "
+            f"{pluralize(within.overflow, 'batch', 'batches')} of {n:,} overflow and {within.unfilled:,} leave places "
+            "empty.",
+            f"Difference in hits for each batch: {_signed(gap.difference)}{interval}: {verdict}.",
+            f"Without the limit the threshold would take {pluralize(float(free.places.sum()), 'case')}, up to "
+            f"{count(float(free.places.max()))} in one batch, and find {count(float(free.hits.sum()))}.",
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The rules, their differences and verdicts, and the batches."""
@@ -335,11 +317,9 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         return self.table.to_dicts()
 
     def sections(self) -> list[Section]:
-        """The comparison in words, and a row for each rule; what became of a queue where there is one."""
-        queued = any(rule.queued for rule in self.values())
-        rows = []
-        for row in self.table:
-            line = {
+        """The comparison in words, and a row for each rule."""
+        rows = [
+            {
                 "rule": row["rule"],
                 "hits": count(row["hits"]),
                 "places used": count(row["places"]),
@@ -349,12 +329,8 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
                 "batches that overflow": count(row["overflow"]),
                 "batches with empty places": count(row["unfilled"]),
             }
-            if queued:
-                waits = self[row["rule"]].queued
-                line["longest queue"] = count(row["longest_queue"]) if waits else ""
-                line["waiting at the end"] = count(row["waiting"]) if waits else ""
-                line["mean wait in batches"] = format_value(row["mean_wait"]) if waits else ""
-            rows.append(line)
+            for row in self.table
+        ]
         title = "The best of each batch, or one threshold for all"
         return [Section("rules", [*self.sentences(), Table(rows)], title)]
 
@@ -363,23 +339,17 @@ def _signed(value: float) -> str:
     return f"{value:+,.2f}".replace("-", "−")
 
 
-def batch_rules(
-    rows: BatchRows, quota: int | float, threshold: float | None, settings: Settings, *, carry: bool = False
-) -> BatchRules:
-    """The best ``quota`` of each batch against one threshold: free, and within the same places."""
+def batch_rules(rows: BatchRows, quota: int | float, threshold: float | None, settings: Settings) -> BatchRules:
+    """The best ``quota`` of each batch against one threshold within the same places, and without that limit."""
     lists = rows.lists()
     places = lists.places(quota)
     total, matched = float(places.sum()), threshold is None
     at = _threshold_taking(rows, total) if threshold is None else float(threshold)
-    shown = f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+    shown = f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"
     best, free, within = f"best {shown} of each batch", f"score > {at:.6g}", f"score > {at:.6g}, at most {shown}"
     taken = lists.at(places)
-    rules = {best: Rule(best, taken[:, 0], taken[:, 1], 0, _short(lists.cases, quota))}
-    limits = {free: np.full(len(places), math.inf)} | ({} if carry else {within: places})
-    rules |= {name: _by_threshold(lists, places, at, name, most) for name, most in limits.items()}
-    if carry:
-        within += ", the rest waits"
-        rules[within] = _queued(lists, places, at, within)
+    limits = {within: places, free: np.full(len(places), math.inf)}
+    rules = {name: _by_threshold(lists, places, at, name, most) for name, most in limits.items()}
     drift, excess = {}, lists.above(at) - places
     if matched:
         half = 2.0 * math.sqrt(float((excess**2).sum())) + 1.0
@@ -390,8 +360,10 @@ def batch_rules(
             low, high = (_by_threshold(lists, places, end, name, most) for end in ends)
             gaps = float(high.hits.sum() - low.hits.sum()), float(high.places.sum() - low.places.sum())
             drift[name] = (gaps[0] / moved, gaps[1] / moved) if moved > 0.0 else (0.0, 0.0)
-    compared = BatchRules(rules, settings, quota, at, matched, rows, drift, excess)
-    return replace(compared, evaluations={name: compared._estimated(rule) for name, rule in rules.items()})
+    compared = {best: Rule(best, taken[:, 0], taken[:, 1], 0, _short(lists.cases, quota)), within: rules[within]}
+    found = BatchRules(compared, settings, quota, at, matched, rules[free], rows, drift, excess)
+    estimated = {name: found._estimated(rule) for name, rule in compared.items()}
+    return replace(found, evaluations=estimated, uncapped=found._estimated(rules[free]))
 
 
 def _threshold_taking(rows: BatchRows, cases: float) -> float:
@@ -406,38 +378,5 @@ def _by_threshold(lists: BatchLists, places: Floats, threshold: float, name: str
     asking = lists.above(threshold)
     used = np.minimum(asking, most)
     overflow = int(np.count_nonzero(asking > places * (1.0 + 1e-12)))
-    return Rule(name, lists.at(used)[:, 0], used, overflow, _unfilled(used, places))
-
-
-def _unfilled(used: Floats, places: Floats) -> int:
-    return int(np.count_nonzero(used < places * (1.0 - 1e-12)))
-
-
-def _queued(lists: BatchLists, places: Floats, threshold: float, name: str) -> Rule:
-    """Cases above the threshold that find no place wait and compete with those of the next batch, best first.
-
-    A tie across the last place is shared pro rata.
-    """
-    hits, used = np.zeros(len(places)), np.zeros(len(places))
-    queue = np.empty((4, 0))  # score, positives, cases, batch
-    longest = waited = 0.0
-    for k, room in enumerate(places.tolist()):
-        span = slice(int(lists.first_group[k]), int(lists.first_group[k + 1]))
-        new = lists.score[span] > threshold
-        fresh = np.stack([lists.score[span][new], lists.pos[span][new], lists.size[span][new], np.full(new.sum(), k)])
-        queue = np.concatenate([queue, fresh], axis=1)
-        if not queue.shape[1]:
-            continue
-        queue = queue[:, np.argsort(-queue[0], kind="stable")]
-        starts = tie_starts(queue[0])
-        cases = np.add.reduceat(queue[2], starts)
-        served = np.clip((room - (np.cumsum(cases) - cases)) / cases, 0.0, 1.0)  # the share of each tie
-        share = np.repeat(served, np.diff(np.append(starts, queue.shape[1])))
-        hits[k], used[k] = float(queue[1] @ share), float(queue[2] @ share)
-        waited += float((queue[2] * share) @ (k - queue[3]))
-        queue[1:3] *= 1.0 - share
-        queue = queue[:, queue[2] > _NOTHING]
-        longest = max(longest, float(queue[2].sum()))
-    overflow = int(np.count_nonzero(lists.above(threshold) > places * (1.0 + 1e-12)))
-    left, wait = float(queue[2].sum()), waited / float(used.sum()) if used.any() else math.nan
-    return Rule(name, hits, used, overflow, _unfilled(used, places), left, longest, wait, queued=True)
+    unfilled = int(np.count_nonzero(used < places * (1.0 - 1e-12)))
+    return Rule(name, lists.at(used)[:, 0], used, overflow, unfilled)

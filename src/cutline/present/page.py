@@ -63,7 +63,7 @@ def page(
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
     hit add profit; a ``plan`` takes the place of the answer. Further options are those of the result's sections:
-    ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns), ``carry``.
+    ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns).
     """
     if not hasattr(result, "sections") or not hasattr(result, "page_title"):
         raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")

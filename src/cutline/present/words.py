@@ -50,7 +50,6 @@ def evaluation_sections(
     all_measures: bool = False,
     detail: bool = False,
     cut: Cut | None = None,
-    carry: bool = False,
     **options: Any,
 ) -> Iterator[Section]:
     """What an evaluation has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
@@ -59,8 +58,6 @@ def evaluation_sections(
     """
     from .page_words import chart_section, detail_sections, places_section
 
-    if carry and not ev.rows.batched:
-        raise InputError("carry", "is for the places of each batch", "evaluate with {batch}")
     point = cut_point(ev) if cut is None else cut.point
     at_cut = point_sentence(ev, point)
     if cut is not None:
@@ -78,7 +75,7 @@ def evaluation_sections(
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         yield Section("cut", [Table(confusion_rows(point), f"{where}: {taken}")])
         if ev.rows.batched and ev.quota is not None:
-            yield from batch_sections([ev], carry=carry)
+            yield from batch_sections([ev])
         if cut is not None:
             yield Section("at_cut", [Table(cut_rows(ev, point))])
     if detail:
@@ -89,7 +86,7 @@ def evaluation_sections(
     yield Section("measures", [Table(measure_rows(ev, keys), group="family")])
 
 
-def batch_sections(evaluations: Sequence[Evaluation], *, carry: bool) -> Iterator[Section]:
+def batch_sections(evaluations: Sequence[Evaluation]) -> Iterator[Section]:
     """The batches side by side, and their places against one threshold."""
     points: dict[str, Any] = {ev.name: ev.at(quota=ev.quota) for ev in evaluations}
     said, rows = [], batch_rows(points)
@@ -105,7 +102,7 @@ def batch_sections(evaluations: Sequence[Evaluation], *, carry: bool) -> Iterato
     batch_table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
     yield Section("batches", [*said, Figure("batches", points), batch_table, *more])
     for k, ev in enumerate(evaluations[:_MOST_RULES]):
-        (section,) = ev.batches.rules(carry=carry).sections()
+        (section,) = ev.batches.rules().sections()
         named = f": {ev.name}" if len(evaluations) > 1 else ""
         yield replace(section, name=f"rules-{k}" if k else "rules", title=f"{section.title}{named}")
 
@@ -117,7 +114,6 @@ def comparison_sections(
     all_measures: bool = False,
     detail: bool = False,
     cheapest: Cheapest | None = None,
-    carry: bool = False,
     **options: Any,
 ) -> Iterator[Section]:
     """What a comparison has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
@@ -138,7 +134,7 @@ def comparison_sections(
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
-        yield from batch_sections(evaluations, carry=carry)
+        yield from batch_sections(evaluations)
     keys = list(comparison.specs) if all_measures else chosen_measures(comparison)
     if not detail:
         yield from filter(None, [chart_section(evaluations)])
