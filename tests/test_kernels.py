@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plain_kernels as plain
+from cutline import ranking
 from cutline.engines.stream import poisson_table
 from cutline.inference.resampling import Resampler
 from cutline.kernels import compiled
@@ -221,14 +222,80 @@ def test_replicates_have_the_same_bits_in_numpy(seed: int, levels: int, clustere
 
 def test_rankings_are_the_same_in_numpy() -> None:
     rng = np.random.default_rng(0)
-    for n in (1, 2, 30):
-        pos, neg = np.sort(rng.integers(0, 9, n) / 8), np.sort(rng.integers(0, 9, 2 * n) / 8)
+    for n, distinct in ((1, 9), (2, 9), (30, 9), (30, 1), (50, 2), (400, 1000)):
+        pos, neg = np.sort(rng.integers(0, distinct, n) / 8), np.sort(rng.integers(0, distinct, 2 * n) / 8 + (n == 400))
         for one, other in ((pos, neg), (pos, neg[:0]), (pos[:0], neg)):
             *first, used = compiled.merge_sorted(one, other)
             *second, count = plain.merge_sorted(one, other)
             assert used == count
             for a, b in zip(first, second, strict=True):
                 np.testing.assert_array_equal(a[:used], b[:used])
+
+
+SHAPES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "logistic": lambda rng, n: rng.logistic(size=n),
+    "normal": lambda rng, n: rng.normal(size=n),
+    "t2": lambda rng, n: rng.standard_t(2, size=n),
+    "lognormal": lambda rng, n: rng.lognormal(sigma=3, size=n),
+    "clumped": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
+    "few distinct": lambda rng, n: rng.integers(0, 5, n) / 4,
+    "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
+    "reversed": lambda rng, n: -np.sort(rng.normal(size=n)),
+    "nearly sorted": lambda rng, n: np.sort(rng.normal(size=n)) + (rng.random(n) < 0.01),
+    "rounded": lambda rng, n: np.round(rng.random(n), 4),
+    "integers": lambda rng, n: rng.integers(-(2**53), 2**53, n).astype(float),
+    "all exponents": lambda rng, n: rng.integers(0, 2**64, n, np.uint64).view(float),
+    # one more digit at each division of the range, so that every bucket has nearly all of the rest
+    "nested": lambda rng, n: 10.0 ** -rng.geometric(0.5, n) * rng.choice([-1.0, 1.0, 1.0 + 2**-40], n),
+    "far outliers": lambda rng, n: np.where(rng.random(n) < 1e-3, rng.normal(size=n) * 1e300, rng.random(n) * 1e-300),
+    "periodic": lambda rng, n: np.where(np.arange(n) % max(1, n // 8192) == 0, 1e9 * rng.random(n), rng.random(n)),
+}
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.sampled_from(sorted(SHAPES)), st.sampled_from([np.float32, np.float64]), st.integers(0, 2**32), st.data())
+def test_the_sort_gives_the_values_of_numpy(shape: str, kind: Any, seed: int, data: Any) -> None:
+    rng, n = np.random.default_rng(seed), data.draw(st.sampled_from([0, 1, 2, 100, 2048, 5000, 70_000]))
+    with np.errstate(all="ignore"):
+        values = SHAPES[shape](rng, n).astype(kind)
+    values = values[~np.isnan(values)]
+    if data.draw(st.booleans()):
+        ends = np.finfo(kind)
+        special = [0.0, -0.0, np.inf, -np.inf, ends.smallest_subnormal, -ends.smallest_subnormal, ends.max, ends.min]
+        at = rng.integers(0, max(1, len(values)), 200)
+        values[at[at < len(values)]] = rng.choice(special, int((at < len(values)).sum()))
+    room = np.full(len(values) + 2, 7, kind)  # what the sort may not touch on both sides
+    room[1:-1] = values
+    compiled.sort(room[1:-1])
+    np.testing.assert_array_equal(room, [7, *np.sort(values), 7])
+
+
+def test_the_sort_is_chosen_by_size_and_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where NumPy's is slow and values are many the kernel sorts, and rankings are the same either way."""
+    rng = np.random.default_rng(3)
+    y, s = rng.random(60_000) < 0.3, np.round(rng.normal(size=60_000), 3)
+    s[:20] = np.repeat([0.0, -0.0], 10)
+    kernel, sorted_by_kernel, rankings = compiled.sort, [], []
+    monkeypatch.setattr(
+        compiled, "sort", lambda values, *lent: [sorted_by_kernel.append(len(values)), kernel(values, *lent)]
+    )
+    for slow in (True, False):
+        monkeypatch.setattr(ranking, "_numpy_sorts_slowly", lambda slow=slow: slow)
+        rankings.append([rank(make_sample(y[:n], s[:n])) for n in (3_000, 20_000, 60_000)])
+    assert sorted(sorted_by_kernel) == sorted(int(k) for n in (20_000, 60_000) for k in (y[:n].sum(), (~y[:n]).sum()))
+    for one, other in zip(*rankings, strict=True):
+        for name in ("score", "pos", "neg", "n_pos", "n_neg"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert not np.signbit(one.score[one.score == 0]).any()  # −0 is 0, whichever came first
+
+
+def test_a_sort_that_cannot_be_made_is_refused() -> None:
+    values, frozen = np.random.default_rng(0).random(5000), np.random.default_rng(0).random(5000)
+    frozen.flags.writeable = False
+    for arguments in ((frozen,), (values, values[:10].copy()), (values, None, np.zeros(5000, np.int64))):
+        with pytest.raises(ValueError, match="a kernel"):
+            compiled.sort(*arguments)
 
 
 def test_sums_over_places_go_on_between_whole_numbers() -> None:

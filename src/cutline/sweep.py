@@ -213,8 +213,7 @@ def merge(pieces: Sequence[PieceSums]) -> NDArray[np.float64]:
     if whole.hull is not None:
         x, y = whole.hull
         total[AT["hull_area"]] = 0.5 * np.cumsum(np.append(0, np.diff(x) * (y[1:] + y[:-1])))[-1]
-    with np.errstate(invalid="ignore"):
-        share = np.float64(n_pos) / (n_pos + n_neg)
+    share = n_pos / (n_pos + n_neg) if n_pos + n_neg else math.nan
     total[AT["pr_lower"]] += 0.5 * total[AT["last_step"]] * share  # the last recall's least precision
     return total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..class_sample import SUM_TOLERANCE, ClassSample, make_class_sample
 from ..errors import InputError, show
 from ..kernels import compiled
 from ..quotas import Quotas, quota_sizes
-from ..ranking import Ranking, Ties, rank
+from ..ranking import Ranking, Ties, rank, sort_values
 from ..runtime import in_threads
 from ..sources.arrays import Sample, make_sample
 from ..sources.rules import LARGEST_SUMMED
@@ -43,12 +43,13 @@ class SweepPlan:
 
     def values(self, vectors: NDArray[np.float64]) -> list[Any]:
         """The specs' values on a vector of sums, or on many at once (one row each)."""
-        read = cache(lambda reader, at: reader(vectors, at))  # many measures read the same cut
+        places = {place for _, places, _ in self._steps for place in places}  # many measures read the same cut
+        read = {(reader, at): reader(vectors, at) for reader, at in places}
         with np.errstate(all="ignore"):  # 0/0 is nan, and what is too large for a number is infinite
             return [
-                compute(read(*places[0]))
+                compute(read[places[0]])
                 if weights is None
-                else sum(w * compute(read(*place)) for place, w in zip(places, weights, strict=True))
+                else sum(w * compute(read[place]) for place, w in zip(places, weights, strict=True))
                 for compute, places, weights in self._steps
             ]
 
@@ -387,7 +388,7 @@ class ClassTotals:
             negatives = np.empty(len(s), np.int64)
             for at, values in enumerate(columns):
                 for j in range(k):
-                    values[start[j] : start[j + 1]].sort()
+                    sort_values(values[start[j] : start[j + 1]])
                 compiled.sum_sorted_column(values, start, first + at, negatives, out[first + at])
 
         in_threads([partial(sum_columns, first) for first in range(0, k, _GATHERED)])

@@ -637,12 +637,14 @@ def _public(one: Measure) -> Callable[..., float]:
             warnings.warn(f"{one.name} is undefined here: {why}", UndefinedWarning, stacklevel=3)
         return value
 
+    plain = functools.cache(lambda: make_spec(one, {}))  # most calls name no option; one that is required fails there
+
     def of_scores(
         y_true: Labels, y_score: Scores, *, pos_label: Label = None, sample_weight: Scores | None = None, **options: Any
     ) -> float:
         from .compute import compute_one
 
-        spec = make_spec(one, options)
+        spec = make_spec(one, options) if options else plain()
         return warned(*compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
     def of_classes(

@@ -73,6 +73,8 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         Array, Array, Array, double, double, double, double, double, double*, Array, cbool, double*) except +
     void c_harmonic_steps "cutline::harmonic_steps"(double, double, double*, double*)
     void c_split "cutline::split"(Array, const uint8_t*, Array, Array) except +
+    void c_sort "cutline::sort"(Array, Array, Array) except +
+    cbool c_is_amd "cutline::is_amd_family_25"()
     int64_t c_merge "cutline::merge_sorted"(Array, Array, Array, int32_t*, int32_t*) except +
     int64_t c_group_weighted "cutline::group_weighted"(
         Array, const uint8_t*, const double*, const int64_t*, Array, double*, double*) except +
@@ -329,9 +331,27 @@ def split(score, positive, int64_t n_pos):
     return pos[:n_pos], neg[: len(score) - n_pos]
 
 
-def merge_sorted(pos, neg):
+def sort(values, spare=None, places=None):
+    spare = np.empty_like(values) if spare is None else spare
+    places = np.empty(len(values), np.uint16) if places is None else places
+    if not len(values) == len(spare) == len(places) or values.dtype != spare.dtype or not values.flags.writeable:
+        raise ValueError("a kernel sorts in place, with as much room again")
+    cdef Array keys = array_of(values), room = array_of(spare), numbers = array_of(places)
+    data_of(places, UINT16)
+    with nogil:
+        c_sort(keys, room, numbers)
+
+
+def is_amd_family_25():
+    return c_is_amd()
+
+
+def merge_sorted(pos, neg, score=None, n_pos=None, n_neg=None):
     cdef int64_t n = len(pos) + len(neg), used
-    score, n_pos, n_neg = np.empty(n, pos.dtype), np.empty(n, np.int32), np.empty(n, np.int32)
+    if score is None:
+        score, n_pos, n_neg = np.empty(n, pos.dtype), np.empty(n, np.int32), np.empty(n, np.int32)
+    if not len(score) == len(n_pos) == len(n_neg) == n or score.dtype != pos.dtype or pos.dtype != neg.dtype:
+        raise ValueError("a kernel merges two arrays into columns of their type and length")
     cdef Array p = array_of(pos), q = array_of(neg), s = array_of(score)
     cdef int32_t* hits = codes(n_pos)
     cdef int32_t* misses = codes(n_neg)

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "classes.hpp"
+#include "sorting.hpp"
 
 namespace cutline {
 
@@ -129,6 +130,12 @@ inline void cut_at_quotas(Array score, Array pos, Array neg, double a, double b,
 
 inline void split(Array score, const uint8_t* positive, Array pos, Array neg) {
     BY_SCORE(score, split<S>(score.in<S>(), positive, pos.to<S>(), neg.to<S>()));
+}
+
+inline void sort(Array values, Array spare, Array places) {
+    BY_SCORE(values, using K = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
+             Sorter<K>(View<K>{spare.to<K>(), spare.size}, View<uint16_t>{places.to<uint16_t>(), places.size})
+                 .sort(View<K>{values.to<K>(), values.size}));
 }
 
 inline int64_t merge_sorted(Array pos, Array neg, Array score, int32_t* n_pos, int32_t* n_neg) {

@@ -56,15 +56,12 @@ enum { N_POS, N_NEG, CASES, PAIRS, GAPS = 5, PRECISION = 7, PR_LOWER = 8, LAST_S
 // Cases up to and including the last group that holds a positive, and the positives in that group; 0, 0 if none.
 template <class C>
 void last_positive_group(View<const C> pos, View<const C> neg, double* end, double* step) {
-    double seen = 0.0;
-    *end = *step = 0.0;
-    for (int64_t g = 0; g < pos.size; ++g) {
-        seen += static_cast<double>(static_cast<Total<C>>(pos[g]) + neg[g]);
-        if (pos[g] > 0) {
-            *end = seen;
-            *step = static_cast<double>(pos[g]);
-        }
-    }
+    int64_t last = pos.size - 1;
+    while (last >= 0 && !(pos[last] > 0)) --last;
+    *step = last < 0 ? 0.0 : static_cast<double>(pos[last]);
+    Total<C> seen = 0;
+    for (int64_t g = 0; g <= last; ++g) seen += static_cast<Total<C>>(pos[g]) + neg[g];
+    *end = static_cast<double>(seen);
 }
 
 // Twice the pairs that the positive wins (a tie is half won), and won less lost pairs.
@@ -146,6 +143,10 @@ constexpr int64_t ONE_BY_ONE = 64;  // terms of a harmonic sum from which Euler�
 
 // Σ 1/(n+k) and Σ k/(n+k) for k = 1 … m, neither by a difference of large numbers.
 inline void harmonic_sums(int64_t n, int64_t m, double* inverse, double* share) {
+    if (m == 1) {  // most groups are single rows
+        *inverse = *share = 1.0 / static_cast<double>(n + 1);
+        return;
+    }
     double inv = 0.0, sh = 0.0;
     int64_t k = 1;
     while (k <= m && (m <= ONE_BY_ONE || n + k < ONE_BY_ONE)) {
@@ -519,16 +520,87 @@ S next_group(View<const S> pos, View<const S> neg, int64_t& p, int64_t& q) {
     return value;
 }
 
-// Two ascending arrays into descending groups of equal score; gives their number.
+// One of the stretches in which two ascending arrays are merged, from its end. It writes a row at every step, without a
+// branch that could be predicted wrongly: the next row of the same score writes over it.
+template <class S>
+struct Stretch {
+    View<const S> pos, neg;
+    S* score;
+    int32_t *n_pos, *n_neg;
+    int64_t used = 0;
+    S value = std::numeric_limits<S>::quiet_NaN();  // which no score equals
+    int32_t hits = 0, misses = 0;
+    void step() {
+        const S x = pos[pos.size - 1], y = neg[neg.size - 1];
+        take(x >= y ? x : y, x >= y);
+    }
+    void take(S next, bool hit) {
+        const bool same = next == value;
+        value = next;
+        hits = (same ? hits : 0) + hit;
+        misses = (same ? misses : 0) + !hit;
+        used += !same;
+        score[used - 1] = next + S(0);  // −0 is 0
+        n_pos[used - 1] = hits;
+        n_neg[used - 1] = misses;
+        pos.size -= hit;
+        neg.size -= !hit;
+    }
+    void finish() {
+        while (pos.size && neg.size) step();
+        while (pos.size) take(pos[pos.size - 1], true);
+        while (neg.size) take(neg[neg.size - 1], false);
+    }
+};
+
+// Two ascending arrays into descending groups of equal score; gives their number. A step has to wait for the one before
+// it, so stretches that a processor can work on side by side are merged together; no tie goes across two of them.
 template <class S>
 int64_t merge_sorted(View<const S> pos, View<const S> neg, S* score, int32_t* n_pos, int32_t* n_neg) {
-    int64_t p = pos.size - 1, q = neg.size - 1, used = 0;
-    while (p >= 0 || q >= 0) {
-        const int64_t p_before = p, q_before = q;
-        score[used] = next_group(pos, neg, p, q);
-        n_pos[used] = static_cast<int32_t>(p_before - p);
-        n_neg[used] = static_cast<int32_t>(q_before - q);
-        ++used;
+    constexpr int STRETCHES = 4;
+    const int64_t rows = pos.size + neg.size;
+    Stretch<S> stretches[STRETCHES];
+    int64_t p_end = pos.size, q_end = neg.size;
+    for (int k = 0; k < STRETCHES; ++k) {
+        // The lowest p and q with so many rows before them: no positive before p exceeds a negative from q on.
+        const int64_t before = rows / STRETCHES * (STRETCHES - 1 - k);
+        int64_t p = std::max<int64_t>(0, before - neg.size), high = std::min(before, pos.size);
+        while (p < high && k < STRETCHES - 1) {
+            const int64_t middle = (p + high) / 2;
+            if (pos[middle] < neg[before - middle - 1])
+                p = middle + 1;
+            else
+                high = middle;
+        }
+        int64_t q = before - p;
+        if (k < STRETCHES - 1 && before < rows) {  // the tie there begins earlier
+            const S tied = q == neg.size || (p < pos.size && pos[p] < neg[q]) ? pos[p] : neg[q];
+            p = std::lower_bound(pos.data, pos.data + p, tied) - pos.data;
+            q = std::lower_bound(neg.data, neg.data + q, tied) - neg.data;
+        }
+        p = std::min(p, p_end);
+        q = std::min(q, q_end);
+        const int64_t at = rows - p_end - q_end;
+        stretches[k] = {pos.slice(p, p_end), neg.slice(q, q_end), score + at, n_pos + at, n_neg + at};
+        p_end = p;
+        q_end = q;
+    }
+    auto& [a, b, c, d] = stretches;
+    while (a.pos.size && a.neg.size && b.pos.size && b.neg.size && c.pos.size && c.neg.size && d.pos.size && d.neg.size) {
+        a.step();
+        b.step();
+        c.step();
+        d.step();
+    }
+    int64_t used = 0;
+    for (auto& stretch : stretches) {
+        stretch.finish();
+        if (score + used != stretch.score) {
+            std::copy(stretch.score, stretch.score + stretch.used, score + used);
+            std::copy(stretch.n_pos, stretch.n_pos + stretch.used, n_pos + used);
+            std::copy(stretch.n_neg, stretch.n_neg + stretch.used, n_neg + used);
+        }
+        used += stretch.used;
     }
     return used;
 }
