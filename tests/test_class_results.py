@@ -362,3 +362,70 @@ def test_the_interval_of_the_mean_average_precision_is_that_of_a_large_sample() 
     assert np.mean([e.value for e in found]) > truth + 0.01  # the bias
     assert sum(e.low <= truth <= e.high for e in found) >= 54
     assert all(e.low <= e.value <= e.high for e in found)
+
+
+# --- segments of several classes ---
+
+
+@pytest.mark.parametrize("how", [{}, {"weights": True}, {"clusters": True}, {"hard": True}])
+def test_a_segment_of_several_classes_is_evaluated_as_its_rows_alone(how: dict[str, bool]) -> None:
+    y, p = forest(300, 4, digits=1)
+    part = np.random.default_rng(5).choice(["east", "west", "v2", "v10"], 300)
+    given: dict[str, Any] = {"predicted": p.argmax(axis=1)} if how.get("hard") else {"y_score": p}
+    given |= {"sample_weight": np.arange(300) % 5.0} if how.get("weights") else {}
+    given |= {"clusters": np.arange(300) // 3} if how.get("clusters") else {}
+    ev = cl.evaluate(y, **given, by=part, classes=range(4))
+    assert list(ev.segments) == ["east", "v2", "v10", "west"]
+    assert isinstance(ev, cl.results.ClassEvaluation)
+    for key, found in ev.segments.items():
+        own = {name: column[part == key] for name, column in given.items()}
+        alone = cl.evaluate(y[part == key], **own, classes=range(4))
+        for name, e in alone.estimates.items():
+            f = found.estimates[name]
+            assert np.array_equal([e.value, e.low, e.high], [f.value, f.low, f.high], equal_nan=True), (key, name)
+        assert found.facts == alone.facts
+        assert ev.segments[key].confusion.counts.tolist() == alone.confusion.counts.tolist()
+
+
+def test_differences_of_segments_of_several_classes() -> None:
+    y, p = forest(400, 3, digits=3)
+    part = np.where(np.arange(400) % 4 == 0, "a", "b")
+    p[part == "a"] = 1 / 3  # no better than chance
+    seg = cl.evaluate(y, p, by=part, measures=["accuracy", "log_loss"]).segments
+    gap = seg.differences(measures=["accuracy"])[0]
+    shares = [float((p[part == key].argmax(axis=1) == y[part == key]).mean()) for key in ("a", "b")]
+    assert gap.difference == pytest.approx(shares[0] - shares[1])
+    assert gap.verdict == "lower"
+    assert "a: lower accuracy" in repr(seg)
+    assert seg["a"].facts["tied_predictions"] == 100
+    spanning = cl.evaluate(y, p, by=part, clusters=np.arange(400) // 8, measures=["accuracy"]).segments
+    assert spanning.differences()[0].verdict == "not tested"
+    assert "clusters reach into several segments" in repr(spanning.differences().table)
+    with pytest.raises(cl.InputError, match="no one list"):
+        seg.at(quota=3)
+
+
+def test_segments_of_several_classes_from_tables_and_in_comparisons(tmp_path: Any) -> None:
+    import pandas as pd
+
+    y, p = forest(200, 4, digits=2)
+    part, names = np.arange(200) % 3, np.array(NAMES)
+    frame = pd.DataFrame(p, columns=[f"p_{name}" for name in NAMES]).assign(kind=names[y], part=part)
+    frame[[f"q_{name}" for name in NAMES]] = p[::-1]
+    frame.to_csv(tmp_path / "kinds.csv", index=False)
+    arrays = cl.evaluate(names[y], p, classes=NAMES, by=part)
+    for source in (frame, str(tmp_path / "kinds.csv")):
+        ev = cl.evaluate(source, label="kind", score="p_*", by="part", classes=NAMES)
+        assert ev.segments["1"]["accuracy"] == arrays.segments[1]["accuracy"]
+        both = cl.compare(source, label="kind", score=["p_*", "q_*"], by="part", measures=["accuracy"])
+        alone = cl.compare(names[y][part == 1], {"p": p[part == 1], "q": p[::-1][part == 1]}, measures=["accuracy"])
+        found = both.segments["1"].difference("p", "q", "accuracy")
+        assert dict(found) == dict(alone.difference("p", "q", "accuracy"))
+    document = json.loads(arrays.to_json())
+    assert [row["segment"] for row in document["segments"]] == ["0", "1", "2"]
+    assert "Against the rest" in repr(arrays)
+    arrays.to_html(tmp_path / "page.html")
+    assert "Against the rest" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Models by segment" in repr(both.segments)
+    with pytest.raises(cl.InputError, match="a row for each case"):
+        cl.evaluate(frame, label="kind", score="p_ash", case="part", class_column="kind", by="part")

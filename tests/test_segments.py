@@ -534,8 +534,8 @@ def test_small_segments_have_few_degrees_of_freedom_and_little_weight() -> None:
     p = np.random.default_rng(1).normal(size=len(y)) + y
     seg = cl.evaluate(y, p, by=["s"] * 44 + ["l"] * 120, measures=["roc_auc", "accuracy"]).segments
     small, large = seg["s"], seg["l"]
-    assert segments._freedom(small) == 3.0
-    assert segments._freedom(large) == 59.0
+    assert segments._freedom(small, seg.specs["roc_auc"]) == 3.0
+    assert segments._freedom(large, seg.specs["roc_auc"]) == 59.0
     # both classes where their share does not matter, all cases where it does
     part = [0] * 44 + [1] * 60 + [2] * 60
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ from .table import (
 from .types import Floats, IntervalName, Labels, MeasureLike, QuotaLike, Scores
 from .validate import check_number, check_whole, checked
 from .verdict import Models
+
+if TYPE_CHECKING:
+    from .segments import ClassSegments, SegmentComparison
 
 _MANY = 100  # rows from which predictions without an error look too good
 _POINTS_KEPT = 100  # of the risk–coverage curve in JSON
@@ -127,6 +130,14 @@ class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
     units: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
     dropped: int = 0
+    by_segment: ClassSegments | None = field(default=None, repr=False)  # where ``by`` was given
+
+    @property
+    def segments(self) -> ClassSegments:
+        """Each segment evaluated by itself, if ``by`` was given."""
+        if self.by_segment is None:
+            raise InputError("by", "is missing, so there are no segments", "pass {by} to evaluate()")
+        return self.by_segment
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -361,7 +372,7 @@ class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
             content["risk_coverage"] = self.risk_coverage().thinned(_POINTS_KEPT).to_dicts()
         if self.sample.are_probabilities:
             content["calibration"] = self.calibration().to_dicts()
-        return content
+        return {**content, **({} if self.by_segment is None else self.by_segment.parts_dict())}
 
     @property
     def page_title(self) -> str:
@@ -451,6 +462,14 @@ class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]
     settings: Settings
     margin: float | None = None
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
+    by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
+
+    @property
+    def segments(self) -> SegmentComparison:
+        """The comparison in each segment, if ``by`` was given."""
+        if self.by_segment is None:
+            raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
+        return replace(self.by_segment, overall=self)  # type: ignore[arg-type]
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
@@ -480,6 +499,7 @@ class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "verdicts": [verdict.to_dict() for verdict in self.decided],
+            **({} if self.by_segment is None else self.by_segment.parts_dict()),
         }
 
     @property
@@ -568,8 +588,13 @@ def compare_matrices(
         )
         for name, sample in samples.items()
     }
-    specs = evaluations[next(iter(evaluations))].specs
-    drawn = {}
+    return compare_evaluations(evaluations, margin)
+
+
+def compare_evaluations(evaluations: Mapping[str, ClassEvaluation], margin: float | None) -> ClassComparison:
+    """Compare models of several classes that were evaluated on the same rows."""
+    first = next(iter(evaluations.values()))
+    specs, settings, drawn = first.specs, first.settings, {}
     if settings.interval in BY_REPLICATES:
         for name, ev in evaluations.items():
             known = [spec for key, spec in specs.items() if ev.estimates[key].value == ev.estimates[key].value]

@@ -612,6 +612,8 @@ ATTRIBUTES: dict[str, str] = {
     "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
     "EvaluatedBatches.batch_rows": "The rows and their batches.",
     "EvaluatedBatches.quota": "The quota of each batch; None if none was given.",
+    "ClassEvaluation.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
+    "ClassComparison.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
     "Evaluation.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
     "Comparison.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
     "Evaluation.rows": "The evidence: totals, ranking, and a way to draw replicates.",

@@ -19,7 +19,7 @@ from .estimate import Estimate, Interval
 from .evaluation import EvaluatedBatches, Evaluation
 from .inference.retraining import OutOfBag, PermutationTest
 from .sampled_labels import LabelPlan
-from .segments import SegmentComparison, SegmentDifferences, Segments, Trend
+from .segments import ClassSegments, SegmentComparison, SegmentDifferences, Segments, Trend
 from .table import Table
 from .verdict import Check, Difference, Verdict
 
@@ -33,6 +33,7 @@ __all__ = [
     "Check",
     "ClassComparison",
     "ClassEvaluation",
+    "ClassSegments",
     "Comparison",
     "Confusion",
     "Curve",

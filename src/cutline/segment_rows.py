@@ -10,12 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec
+from .class_evaluation import ClassEvaluation, evaluate_class_sample
+from .class_sample import ClassSample, with_rows
 from .decide.selection import ListRows, SharedList, share_list
 from .errors import InputError
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluation_of
 from .inference.batch_rows import BatchRows, quotas_in_batches
+from .inference.class_intervals import estimate_classes
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
 from .inference.intervals import estimate
@@ -35,7 +39,7 @@ class SegmentedRows(KeepsFields):
     """
 
     knows_rest: ClassVar[bool] = False
-    whole: Evaluation
+    whole: Any
 
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
@@ -178,10 +182,7 @@ class LoadedSegments(SegmentedRows):
 
     @cached_property
     def _shares_clusters(self) -> bool:
-        if self._cluster is None:
-            return False
-        pairs = np.unique(self._cluster * len(self.partition) + self.partition.codes)
-        return len(pairs) > int(self._cluster.max()) + 1
+        return _reach_into_several(self._cluster, self.partition)
 
     def _left_out(self, at: int, outside: bool) -> dict[Spec, Floats]:
         """The measures of a segment, or of the rows outside it, without each cluster (or batch) of all rows in turn."""
@@ -233,6 +234,68 @@ class LoadedSegments(SegmentedRows):
         if isinstance(self.whole.rows, BatchRows):
             how |= {"batches": self.whole.rows}
         return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSegmentRows(SegmentedRows):
+    """All rows of several classes, with the segment of each."""
+
+    knows_rest: ClassVar[bool] = True
+    whole: ClassEvaluation
+    partition: Partition
+
+    def _sample(self, inside: NDArray[np.bool_]) -> tuple[ClassSample, Settings]:
+        """Some of the rows, and how intervals are made of them: none where a single cluster cannot be resampled."""
+        sample, settings = with_rows(self.whole.sample, np.flatnonzero(inside)), self.whole.settings
+        if sample.matrix is not None and sample.facts is not None:
+            highest = sample.matrix == sample.facts.highest[:, None]
+            tied = int(np.count_nonzero(highest.sum(axis=1) > 1))
+            sample = replace(sample, facts=replace(sample.facts, tied=tied))
+        if sample.cluster is None:
+            return sample, settings
+        cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
+        return replace(sample, cluster=cluster), settings if cluster.any() else replace(settings, interval=None)
+
+    def evaluate(self) -> dict[Any, ClassEvaluation]:
+        """Each segment evaluated as if it were alone, with the classes of all rows."""
+        evaluations = {}
+        for k, key in enumerate(self.partition.keys):
+            sample, settings = self._sample(self.partition.codes == k)
+            how: dict[str, Any] = {
+                "ordered": self.whole.ordered,
+                "measures": list(self.whole.specs.values()),
+                "settings": settings,
+            }
+            evaluations[key] = evaluate_class_sample(sample, name=label_of(key), **how)
+        return evaluations
+
+    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
+        """The rows outside a segment, by some measures."""
+        sample, settings = self._sample(self.partition.codes != at)
+        return estimate_classes(ClassTotals(sample), specs, settings)[0]
+
+    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
+        """Not tested where clusters reach into several segments; None where segments are independent."""
+        return DifferenceTest(method="clusters reach into several segments") if self._shares_clusters else None
+
+    @property
+    def _shares_clusters(self) -> bool:
+        return _reach_into_several(self.whole.sample.cluster, self.partition)
+
+    def covariance(self, spec: Spec, errors: Floats) -> Floats:
+        """Variances of independent segments."""
+        if self._shares_clusters:
+            problem = "reach into several segments, and the trend of several classes needs independent ones"
+            raise InputError("clusters", problem, "leave {clusters} out, or evaluate one class: ev.of(label)")
+        return super().covariance(spec, errors)
+
+
+def _reach_into_several(cluster: Any, partition: Partition) -> bool:
+    """Whether a cluster has rows in several segments."""
+    if cluster is None:
+        return False
+    pairs = np.unique(cluster.astype(np.int64) * len(partition) + partition.codes)
+    return len(pairs) > int(cluster.max()) + 1
 
 
 def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .catalogue.declare import Spec
+from .class_evaluation import ClassComparison, ClassEvaluation, compare_evaluations
 from .comparison import Comparison
 from .decide.selection import SharedList
 from .errors import InputError, NoSuchKey, listed, look_up, show
@@ -31,7 +32,7 @@ from .inference.segment_tests import (
 )
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas
-from .segment_rows import LoadedSegments, SegmentedRows
+from .segment_rows import ClassSegmentRows, LoadedSegments, SegmentedRows
 from .table import (
     DictResult,
     Drawn,
@@ -54,11 +55,12 @@ from .verdict import Difference, differences_of
 REST = "the rest"
 COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
+_SHOWN_OF_CLASSES = ("accuracy", "macro(f1)", "cohen_kappa", "hand_till_auc", "log_loss", "brier_score")
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
+class Segments(HasSections, Reported, DictResult, Members[Any, Any]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -68,7 +70,7 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("segments",)
-    evaluations: Mapping[Any, Evaluation]
+    evaluations: Mapping[Any, Any]
     by: tuple[str, ...]
     pool: SegmentedRows = field(repr=False)
     ordered: bool = False
@@ -76,7 +78,8 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     places: Mapping[Any, float] | None = None
 
     def __getitem__(self, segment: Labels) -> Evaluation:
-        return self.evaluations[self.key_of(segment)]
+        evaluation: Evaluation = self.evaluations[self.key_of(segment)]
+        return evaluation
 
     def key_of(self, segment: Labels) -> Any:
         """The key of a segment, from its value or its name in tables."""
@@ -95,17 +98,20 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     @cached_property
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return replace(self.pool.whole, by_segment=self)
+        whole: Evaluation = replace(self.pool.whole, by_segment=self)
+        return whole
 
     @property
     def settings(self) -> Settings:
         """How intervals are made."""
-        return self.pool.whole.settings
+        settings: Settings = self.pool.whole.settings
+        return settings
 
     @property
     def specs(self) -> Mapping[str, Spec]:
         """The measures."""
-        return self.first.specs
+        specs: Mapping[str, Spec] = self.first.specs
+        return specs
 
     @property
     def small(self) -> list[str]:
@@ -120,11 +126,10 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         if len(self.specs) <= _FEW_MEASURES:
             return list(self.specs)
         every = list(self.evaluations.values())
-        by_name = {
-            spec.measure.name: key
-            for key, spec in reversed(list(self.specs.items()))
-            if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)
-        }
+        valued = [key for key in self.specs if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)]
+        if isinstance(self, ClassSegments):
+            return [key for key in _SHOWN_OF_CLASSES if key in valued]
+        by_name = {self.specs[key].measure.name: key for key in reversed(valued)}
         return [by_name[name] for name in _SHOWN if name in by_name]
 
     @checked
@@ -165,6 +170,9 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         quota or threshold of the evaluation. ``reference`` is the segment that selection
         rates are compared with; by default the one with the highest.
         """
+        if isinstance(self, ClassSegments):
+            problem = "several classes have no one list for all segments"
+            raise InputError(None, problem, "evaluate one class against the rest, with its scores and {by}")
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
         whole = self.pool.whole
@@ -250,7 +258,7 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         rows = []
         for ev in self.evaluations.values():
             row = {"segment": ev.name, "cases": ev.facts["rows"]}
-            row |= {key: ev.facts[key] for key in ("positives", "share_positive")}
+            row |= {key: ev.facts[key] for key in ("positives", "share_positive") if key in ev.facts}
             rows.append({**row, **{key: ev.estimates[key].value for key in self.chosen()}, "note": note_of(ev)})
         title = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
         return Table(rows, f"{title}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else title)
@@ -281,6 +289,14 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         }
 
 
+class ClassSegments(Segments):
+    """The same for a model of several classes: a mapping from segment to ClassEvaluation."""
+
+    def __getitem__(self, segment: Labels) -> ClassEvaluation:  # type: ignore[override]
+        evaluation: ClassEvaluation = self.evaluations[self.key_of(segment)]
+        return evaluation
+
+
 def why_not_comparable(spec: Spec) -> str:
     """Why segments of different sizes do not share a measure; empty where they do."""
     if spec.measure.extensive:
@@ -294,18 +310,28 @@ def why_not_comparable(spec: Spec) -> str:
 def note_of(ev: Evaluation) -> str:
     """That a segment has few cases, and why measures at a quota have no value; empty where nothing is missing."""
     at_quota = (ev.estimates[key].reason for key, spec in ev.specs.items() if spec.quota is not None)
-    both = ev.facts["positives"] and ev.facts["negatives"]  # else the missing class says it
+    both = all(class_sizes(ev).values())  # else the missing class says it
     return "; ".join(dict.fromkeys(filter(None, [few_cases(ev), *(at_quota if both else ())])))
 
 
 def few_cases(ev: Evaluation) -> str:
     """What is missing in a segment, or that it has few cases; empty where it has enough."""
+    several, sizes = isinstance(ev, ClassEvaluation), class_sizes(ev)
     few = [
-        f"{'no' if ev.facts[side] == 0 else ev.facts[side]} {side if ev.facts[side] != 1 else side[:-1]}"
-        for side in ("positives", "negatives")
-        if ev.facts[side] < FEW_CASES
+        f"{n or 'none'} of {name}" if several else f"{n or 'no'} {name if n != 1 else name[:-1]}"
+        for name, n in sizes.items()
+        if n < FEW_CASES
     ]
-    return f"few cases: {', '.join(few)}" if few else ""
+    more = [f"and {len(few) - 3} more classes"] if len(few) > 3 else []
+    return f"few cases: {', '.join([*few[:3], *more])}" if few else ""
+
+
+def class_sizes(ev: Any) -> dict[Any, int]:
+    """How many rows each class has."""
+    if isinstance(ev, ClassEvaluation):
+        counts = np.bincount(ev.sample.code, minlength=len(ev.classes))
+        return dict(zip(ev.classes, counts.tolist(), strict=True))
+    return {side: ev.facts[side] for side in ("positives", "negatives")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +415,8 @@ def segment_differences(segments: Segments, keys: Sequence[str], reference: int 
             pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
             if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
                 joint = pool.test(at, reference, spec, pair)
-                freedoms = _freedom(ev), math.inf if reference is None else _freedom(evaluations[reference])
+                other_freedom = math.inf if reference is None else _freedom(evaluations[reference], spec)
+                freedoms = _freedom(ev, spec), other_freedom
                 tested = independent_difference(*pair, level, freedoms) if joint is None else joint
             low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
             value, other = pair[0].value, pair[1].value
@@ -416,9 +443,10 @@ def evidence(d: Difference) -> tuple[float, ...]:
     return (0.0, d.p_adjusted, d.p_value, -size) if known else (1.0, 0.0, 0.0, 0.0)
 
 
-def _freedom(ev: Evaluation) -> float:
-    """Degrees of freedom of a segment's interval: its smaller class less one."""
-    return max(float(min(ev.facts["positives"], ev.facts["negatives"])) - 1.0, 1.0)
+def _freedom(ev: Any, spec: Spec) -> float:
+    """Degrees of freedom of a segment's interval: its smallest class less one, or its rows where classes are pooled."""
+    pooled = isinstance(ev, ClassEvaluation) and not spec.measure.sums_classes
+    return max(float(ev.facts["rows"] if pooled else min(class_sizes(ev).values())) - 1.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -559,8 +587,11 @@ def fit_trend(segments: Segments, key: str, order: Sequence[Any] | None) -> Tren
     errors[at] = standard_errors(lows, highs, level)
     covariance = segments.pool.covariance(spec, errors)[np.ix_(at, at)]
     # cases that a measure's variance goes with: of both classes where their share does not matter, else all
-    pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
-    sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
+    if isinstance(segments, ClassSegments):
+        sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
+    else:
+        pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
+        sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
     places = np.array([keys.index(segment) for segment in valued], np.float64)
     line = fit_slope(values, covariance, sizes, places, level)
     change = first_change(values, covariance, sizes, places, level, seed)
@@ -721,3 +752,27 @@ def in_segments(overall: Evaluation | Comparison, by: Any, *, by_default: bool) 
             {name: replicates[k] for name, replicates in drawn.items()},
         )
     return replace(overall, by_segment=SegmentComparison(comparisons, overall, models, partition.by))
+
+
+def classes_in_segments(
+    overall: ClassEvaluation | ClassComparison, by: Any, rows: int
+) -> ClassEvaluation | ClassComparison:
+    """The same for models of several classes; the column ``by`` has so many rows."""
+    first = overall.first if isinstance(overall, ClassComparison) else overall
+    partition, counted = Partition.of(by, "by", rows, "y_true"), first.sample.source_rows
+    partition = partition if counted is None else partition.only(counted)
+
+    def segments_of_model(ev: ClassEvaluation) -> ClassSegments:
+        rows = ClassSegmentRows(ev, partition)
+        return ClassSegments(rows.evaluate(), partition.by, rows, ordered=partition.order == "given")
+
+    if isinstance(overall, ClassEvaluation):
+        whole: ClassEvaluation = segments_of_model(overall).overall  # type: ignore[assignment]
+        return whole
+    models = {name: segments_of_model(ev) for name, ev in overall.evaluations.items()}
+    comparisons = {
+        key: compare_evaluations({name: seg.evaluations[key] for name, seg in models.items()}, overall.margin)
+        for key in partition.keys
+    }
+    parts: Any = SegmentComparison(comparisons, overall, models, partition.by)  # type: ignore[arg-type]
+    return replace(overall, by_segment=parts)

@@ -65,10 +65,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         table, scores = _widened(table, call)
     else:
         scores = _columns_of_models(call.score)
-    by = () if call.by is None else (call.by,) if isinstance(call.by, str) else tuple(call.by)
-    twice = next((name for name in by if by.count(name) > 1), None)
-    if twice is not None:
-        raise InputError("by", f"names {show(twice)} twice", "name each column once")
+    by = _segment_columns(call)
     negative = negative_labels(call.neg_label, call.pos_label)
     columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal")
     roles = Roles(scores=scores, by=by, neg_label=negative, **columns)
@@ -106,6 +103,15 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     if isinstance(result, SegmentComparison):
         return replace(result.overall, by_segment=result)
     return result.overall if isinstance(result, Segments) else result
+
+
+def _segment_columns(call: VerbCall) -> tuple[str, ...]:
+    """The columns that make segments."""
+    by = () if call.by is None else (call.by,) if isinstance(call.by, str) else tuple(call.by)
+    twice = next((name for name in by if by.count(name) > 1), None)
+    if twice is not None:
+        raise InputError("by", f"names {show(twice)} twice", "name each column once")
+    return by
 
 
 def _answer_sampled(table: Any, call: VerbCall) -> Any:
@@ -158,20 +164,22 @@ def _answer_classes(table: Any, call: VerbCall) -> Any:
     if not isinstance(table, MemoryTable | DuckTable):  # the rows of a Spark DataFrame are brought here
         table = frame_of(table.frame.toPandas())
     call.refuse("stream", why="is for two classes: the score matrix of several must fit in memory")
-    how = call.pick("weight", "clusters", "missing", "decimal")
+    how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _segment_columns(call)}
     if call.compares:
         call.refuse("paired", "model", "case", why="is for two classes")
         names = call.label, call.score or (), call.predicted or (), call.classes
         rows, models = read_models(table, *names, ordered=call.ordered, **how)
-        shared: dict[str, Any] = {"classes": rows.classes, "sample_weight": rows.weight, "clusters": rows.clusters}
+        shared = {name: value for name, value in rows.arguments.items() if name != "predicted"}
         return judge_classes(call, rows.labels, models, None, dropped=rows.dropped, **shared)
     if call.case is not None or call.class_column is not None:
         if None in (call.case, call.class_column) or not isinstance(call.score, str) or call.predicted is not None:
             problem = "a table with a row for each case and class needs four columns"
             raise InputError(None, problem, "name {case}, {class_column}, {label} and one {score}")
+        call.refuse("by", why="needs a row for each case, not one for each case and class")
+        del how["by"]
         rows = read_long_classes(table, **call.pick("label", "score", "case", "class_column"), **how)
     else:
-        taken = [how[role] for role in ("weight", "clusters") if how[role] is not None]
+        taken = [*(how[role] for role in ("weight", "clusters") if how[role] is not None), *how["by"]]
         chosen = find_class_columns(table, call.label, call.score, call.predicted, taken)
         if chosen is None:
             lacks = f"has no score column for each class in {call.label!r}, and no column of predicted classes"

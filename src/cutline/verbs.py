@@ -47,7 +47,7 @@ _TABLE = (
     *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
 )
 _ROWS = ("predicted", "by", "batch", "clusters", "inclusion")  # an array beside arrays, a column's name beside a table
-_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "by", "batch", "inclusion")
+_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "batch", "inclusion")
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("label", "weight", "case", "model", "class_column"), check_column),
@@ -201,7 +201,8 @@ def evaluate(
     evaluation that its rows alone would have. A quota of 200 means the best 200 of each segment's own list (usually you
     want a share); in ``ev.segments.at()`` it means the best 200 of one list for all. With ``batch`` a quota counts in
     each batch, a batch with fewer cases than places is taken whole, and whole batches are resampled; measures without a
-    quota refer to the whole list. ``ev.batches`` compares rules for the places of batches.
+    quota refer to the whole list. ``ev.batches`` compares rules for the places of batches. With both, a segment's quota
+    counts in each batch of its own list, and ``ev.segments.at()`` cuts the one list that all share in each batch.
 
     **Labels of some rows only.** With ``inclusion``, the probability with which each row was labelled, labels may be
     missing (None or nan). Every measure is then estimated for the whole list, with an interval for what all labels
@@ -465,7 +466,7 @@ def answer(call: VerbCall) -> Any:
     else:
         several = is_matrix(scores)
     if several or call.predicted is not None:
-        rows = call.pick("classes", "sample_weight", "clusters")
+        rows = call.pick("classes", "sample_weight", "clusters", "by")
         return judge_classes(call, call.y_true, scores, call.predicted, **rows)
     if call.inclusion is not None:
         return judge_sampled(call, call.y_true, scores, call.inclusion, call.name or "model")
@@ -546,7 +547,15 @@ def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name
 
 
 def judge_classes(
-    call: VerbCall, labels: Any, scores: Any, predicted: Any, argument: str = "y_score", dropped: int = 0, **rows: Any
+    call: VerbCall,
+    labels: Any,
+    scores: Any,
+    predicted: Any,
+    *,
+    by: Any = None,
+    argument: str = "y_score",
+    dropped: int = 0,
+    **rows: Any,
 ) -> ClassEvaluation | ClassComparison:
     """The evaluation of a model of several classes, or the comparison of several such models.
 
@@ -563,9 +572,16 @@ def judge_classes(
         if not all(isinstance(given, Mapping) for given in (scores, predicted)) or len({**scores, **predicted}) < 2:
             named = "scores" if scores else "predicted"
             raise InputError(named, "must map at least two names to score matrices", "write {{'a': P, 'b': Q}}")
-        return compare_matrices(labels, {**scores, **predicted}, margin=call.margin, **rows, **how)
-    try:
-        sample = make_class_sample(labels, scores, predicted=predicted, **rows)
-    except InputError as error:
-        raise error.but(argument=argument) if error.argument == "score_matrix" else error from None
-    return evaluate_class_sample(sample, name=call.name or "model", **how)
+        overall: Any = compare_matrices(labels, {**scores, **predicted}, margin=call.margin, **rows, **how)
+    else:
+        try:
+            sample = make_class_sample(labels, scores, predicted=predicted, **rows)
+        except InputError as error:
+            raise error.but(argument=argument) if error.argument == "score_matrix" else error from None
+        overall = evaluate_class_sample(sample, name=call.name or "model", **how)
+    if by is not None:
+        from .segments import classes_in_segments
+
+        overall = classes_in_segments(overall, by, len(labels))
+    result: ClassEvaluation | ClassComparison = overall
+    return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,8 @@ def class_sections(
     if not (all_measures or measures or detail):
         rows = [{name: value for name, value in row.items() if name != "method"} for row in rows]
     yield Section("measures", [Table(rows, group="family")], "All measures")
+    if ev.by_segment is not None:
+        yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if quota is not None and scored:
         best = ({name: row[name] for name in _PLACES} for row in ev.places(quota)[:MOST_ROWS])
         yield Section("places", [Table(best, f"The best places of each class (quota {quota})")])
@@ -201,6 +204,8 @@ def class_comparison_sections(
     shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
     pairs = ({name: row[name] for name in shown} for row in comparison.differences)
     yield Section("pairs", [Table(pairs, "Differences (a − b)")])
+    if comparison.by_segment is not None:
+        yield from islice(comparison.by_segment.sections(terms=terms), 1, None)
     if detail:
         for k, ev in enumerate(comparison.evaluations.values()):
             matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= MOST_CELLS else []

@@ -7,9 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
 from ..evaluation import notices_of
 from ..table import Figure, Section, Table, count, ends, format_value, p_value
+from .class_words import class_answer, class_comparison_answer
 from .words import chosen_measures, headline, side_by_side, tested
 
 if TYPE_CHECKING:
@@ -37,7 +39,12 @@ def segment_sections(
 ) -> Iterator[Section]:
     """What an evaluation by segment has to say; ``measures``: those to show. In ``detail``, all rows follow."""
     keys = list(seg.specs) if all_measures else seg.chosen(list(measures) or None)
-    yield Section("answer", [headline(seg.overall), *notices_of([seg.overall], terms), *sentences(seg)])
+    overall: Any = seg.overall
+    if isinstance(overall, ClassEvaluation):
+        answer = class_answer(overall, terms)
+    else:
+        answer = [headline(overall), *notices_of([overall], terms)]
+    yield Section("answer", [*answer, *sentences(seg)])
     parts: list[Table | Figure] = [*_figures({seg.overall.name: seg}), Table(segment_rows(seg, keys), "Segments")]
     if len(seg) > 1:
         parts.append(Table(difference_rows(seg), f"Against {seg.compared.reference}, strongest evidence first"))
@@ -73,11 +80,16 @@ def segment_comparison_sections(
     found: SegmentComparison, *, terms: Terms = PYTHON, all_measures: bool = False, detail: bool = False, **options: Any
 ) -> Iterator[Section]:
     """What a comparison by segment has to say. In ``detail``, all rows together follow."""
-    evaluations = list(found.overall.evaluations.values())
-    keys = list(found.overall.specs) if all_measures else chosen_measures(found.overall)
-    yield Section("answer", [headline(evaluations[0], named=False), *notices_of(evaluations, terms)])
+    overall: Any = found.overall
+    evaluations = list(overall.evaluations.values())
+    if isinstance(overall, ClassComparison):
+        keys = list(overall.specs) if all_measures else next(iter(found.models.values())).chosen()
+        yield Section("answer", class_comparison_answer(overall, terms))
+    else:
+        keys = list(overall.specs) if all_measures else chosen_measures(overall)
+        yield Section("answer", [headline(evaluations[0], named=False), *notices_of(evaluations, terms)])
     if not detail:
-        yield Section("measures", [Table(side_by_side(found.overall, keys), "All rows")])
+        yield Section("measures", [Table(side_by_side(overall, keys), "All rows")])
     rows = model_difference_rows(found, keys)
     pairs = Table(rows, "Differences between models by segment, strongest evidence first")
     by_segment = Table(model_rows(found, keys), "Models by segment", "segment")
@@ -107,7 +119,9 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
     """One row for each segment, then all rows together; intervals in the cells."""
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
-        row = {"segment": name, "rows": ev.facts["rows"], "positive": f"{ev.facts['share_positive']:.1%}"}
+        row = {"segment": name, "rows": ev.facts["rows"]}
+        if "share_positive" in ev.facts:
+            row["positive"] = f"{ev.facts['share_positive']:.1%}"
         row |= {key: ev.estimates[key] for key in keys}
         rows.append({**row, "note": next((n["note"] for n in seg.table if n["segment"] == name), "")})
     return rows

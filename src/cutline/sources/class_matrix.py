@@ -118,6 +118,7 @@ class ClassRows:
     weight: NDArray[np.float64] | None
     clusters: list[str] | None
     dropped: int
+    segments: Mapping[str, list[str]] | None = None
     in_order: bool = True
 
     @property
@@ -128,6 +129,7 @@ class ClassRows:
             "classes": self.classes,
             "sample_weight": self.weight,
             "clusters": self.clusters,
+            "by": self.segments,
         }
 
     def in_the_order(self, classes: Sequence[Any] | None, *, ordered: bool) -> ClassRows:
@@ -260,17 +262,19 @@ def _shared(
     *,
     weight: str | None = None,
     clusters: str | None = None,
+    by: Sequence[str] = (),
     missing: str = "error",
     decimal: str | None = None,
-) -> tuple[Any, tuple[NDArray[np.float64] | None, list[str] | None, int]]:
-    """The rows to read, None for all of them; and the weight and cluster of each, and how many lack something.
+) -> tuple[Any, tuple[NDArray[np.float64] | None, list[str] | None, int, dict[str, list[str]] | None]]:
+    """The rows to read, None for all of them; the weight and cluster of each, how many lack something, the segments.
 
     ``texts`` and ``numbers`` are the columns that will be read; the former by what they are there for.
     """
-    for name, role in {**texts, clusters: "cluster", weight: "weight"}.items():
+    roles: dict[str | None, str] = {**texts, clusters: "cluster", weight: "weight", **dict.fromkeys(by, "segment")}
+    for name, role in roles.items():
         if name is not None:
             table.column(name, role)
-    words = [name for name in (*texts, clusters) if name is not None]
+    words = [name for name in (*texts, clusters, *by) if name is not None]
     numbers = [*numbers, *([weight] if weight else [])]
     if not isinstance(table, MemoryTable):
         table.hold([*(_as_text(table, name) for name in words), *(table.column(n, "score").sql for n in numbers)])
@@ -279,6 +283,7 @@ def _shared(
         None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
         None if clusters is None else read_texts(table, clusters, kept),
         0 if kept is None else count_rows(table) - len(kept),
+        {name: read_texts(table, name, kept) for name in by} or None,
     )
 
 
@@ -309,7 +314,7 @@ def read_models(
 ) -> tuple[ClassRows, dict[str, Any]]:
     """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
     patterns, said = _by_model(scores, "score"), _by_model(predicted, "predicted")
-    taken = [how[role] for role in ("weight", "clusters") if how.get(role) is not None]
+    taken = [*(how[role] for role in ("weight", "clusters") if how.get(role) is not None), *how.get("by", ())]
     columns = {}
     for model, pattern in patterns.items():
         chosen = find_class_columns(table, label, pattern, None, taken)
@@ -357,7 +362,7 @@ def read_long_classes(
 ) -> ClassRows:
     """The rows of a table with a row for each case and class."""
     texts: dict[str | None, str] = {case: "case", class_column: "class", label: "label"}
-    kept, (weight, clusters, dropped) = _shared(table, texts, [score], decimal=decimal, **how)
+    kept, (weight, clusters, dropped, _) = _shared(table, texts, [score], decimal=decimal, **how)
     cases, kinds, labels = (np.array(read_texts(table, name, kept), object) for name in (case, class_column, label))
     given = {"y_true": labels, "sample_weight": weight}
     given["clusters"] = None if clusters is None else np.array(clusters, object)
