@@ -114,6 +114,18 @@ def test_pictures(ending: str, tmp_path: Path) -> None:
         assert path.read_bytes().startswith(start)
 
 
+def test_a_picture_of_one_kind(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    both = [tmp_path / "all.svg", tmp_path / "roc.svg"]
+    run(*ONE, "--plot", both[0])
+    run(*ONE, "--plot", both[1], "--plot-kind", "roc")
+    panels = [path.read_text(encoding="utf-8").count('id="axes_') for path in both]
+    assert panels[0] > panels[1] == 1
+    assert refused(*ONE, "--plot", both[1], "--plot-kind", "rok") == "--plot-kind is 'rok'; did you mean 'roc'?"
+    assert refused(*ONE, "--plot-kind", "roc") == "--plot-kind needs a file to draw into; add --plot PATH"
+    run(*ONE, "--plot", both[1], "--plot-kind", "profit", "--cost", 1, "--value", 3)
+
+
 def test_a_picture_of_no_known_kind_is_refused() -> None:
     assert refused(*ONE, "--plot", "x.bmp") == "--plot ends in '.bmp'; end it in .png, .svg or .pdf"
 

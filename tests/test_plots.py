@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import cutline as cl
 from cutline.errors import InputError
+from cutline.present.charts import colour
 from cutline.present.plot_data import thinned
 from cutline.present.plots import KINDS, plot, plot_data
 
@@ -146,7 +148,7 @@ def test_every_plot_looks_as_it_did(kind: str, comparison: Any, one: Any, extrap
 @pytest.mark.usefixtures("_settled")
 def test_a_missing_line_is_noticed(comparison: Any) -> None:
     assert share_different("roc", cells(comparison, "roc", hull=False)) > SHARE
-    assert share_different("roc", cells(comparison, "roc", band=False)) > SHARE
+    assert share_different("roc", cells(comparison, "roc", band=True)) > SHARE
 
 
 def line(ax: Any, label: str) -> tuple[np.ndarray, np.ndarray]:
@@ -165,9 +167,12 @@ def test_roc_is_the_curve_and_its_area(columns: Any, comparison: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["roc", "precision_recall", "gain", "hit_rate", "lift"])
 def test_the_band_drawn_is_the_curves_own(kind: str, one: Any) -> None:
-    shade = one.curve(kind).band(level=0.9)
+    shade = one.curve("qrecall" if kind == "gain" else kind).band(level=0.9)
     drawn = plot(one, kind, level=0.9).collections[0].get_paths()[0].vertices
-    for end in (shade.low, shade.high):
+    ends = [shade.low, shade.high]
+    if kind == "gain":  # within the positives of this list
+        ends = [np.minimum(end * one.facts["positives"], shade.x) for end in ends]
+    for end in ends:
         known = np.isfinite(end)
         points = {(round(x, 9), round(y, 9)) for x, y in drawn}
         assert {(round(x, 9), round(y, 9)) for x, y in zip(shade.x[known], end[known], strict=True)} <= points
@@ -187,11 +192,11 @@ def test_qrecall_areas_give_pem(one: Any) -> None:
     rows = plot_data(one, "qrecall")
     quota = np.array(rows.column("quota"))
     assert quota.tolist() == list(range(1, 401))
-    model, chance, best = (np.array(rows.column(c)) for c in ("qrecall", "random", "optimal"))
+    model, chance, best = (np.array(rows.column(c)) for c in ("qrecall", "chance", "perfect"))
     assert (model - chance).sum() / (best - chance).sum() == pytest.approx(one["pem"].value, abs=1e-12)
     legend = plot(one, "qrecall").get_legend()
     assert f"{one['pem'].value:.3f}" in legend.get_title().get_text()
-    assert {"S1: better than random", "S3: optimal over random"} <= {t.get_text() for t in legend.get_texts()}
+    assert {"S1: better than chance", "S3: perfect over chance"} <= {t.get_text() for t in legend.get_texts()}
 
 
 def test_tpr_fpr_shows_the_ks_distance(columns: Any, comparison: Any) -> None:
@@ -238,7 +243,7 @@ def test_forest_and_dominance_draw_their_rows(comparison: Any) -> None:
     assert rows[0]["value"] == comparison.evaluations["tree"]["roc_auc"].value
     stretches = plot_data(comparison, "dominance")
     bars = plot(comparison, "dominance").patches
-    assert len(bars) == len(stretches)
+    assert len(bars) == sum(row["clear"] for row in stretches)
 
 
 def test_deciles_are_the_lift_table(one: Any) -> None:
@@ -314,8 +319,16 @@ def test_thinning_stays_within_its_tolerance() -> None:
         assert np.abs(np.interp(x, x[kept], curve[kept]) - curve).max() <= 0.005 * np.ptp(curve) * (1 + 1e-9)
 
 
-def test_methods_reach_the_plots(comparison: Any, one: Any) -> None:
-    assert one.plot("gain").get_title(loc="left") == comparison.plot("gain").get_title(loc="left")
+def test_titles_state_the_finding(comparison: Any, one: Any) -> None:
+    point, auc = one.at(quota=20), one["roc_auc"]
+    found = f"With 20 places, {one.name} finds {point.tp:.1f} of {point.tp + point.fn:g} positives"
+    assert one.plot("gain").get_title(loc="left") == found
+    within = f"{auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
+    assert one.plot("roc").get_title(loc="left") == f"ROC: AUC {within}"
+    ahead = comparison.verdict("hit_rate")
+    assert ahead.status == "cannot tell"
+    title = f"With 20 places: {ahead.best} is ahead, but not clearly"
+    assert comparison.plot("hit_rate").get_title(loc="left") == title
 
 
 def test_axes_of_rare_events_show_them() -> None:
@@ -328,7 +341,85 @@ def test_axes_of_rare_events_show_them() -> None:
     assert max(across.get_xlim()[1], across.get_ylim()[1]) < 0.3
 
 
-def test_names_of_lines_stand_in_a_legend_and_cross_nothing(comparison: Any) -> None:
-    ax = plot(comparison, "roc", band=False)
-    assert {words.get_text() for words in ax.get_legend().get_texts()} == {"tree", "logistic", "network"}
-    assert not any(note.arrow_patch is not None for note in ax.texts)
+def test_roc_is_square_and_its_legend_has_the_areas(comparison: Any) -> None:
+    ax = plot(comparison, "roc")
+    assert ax.get_box_aspect() == 1
+    words = {text.get_text() for text in ax.get_legend().get_texts()}
+    for name, ev in comparison.evaluations.items():
+        e = ev["roc_auc"]
+        assert f"{name}: AUC {e.value:.3f} ({e.low:.3f} to {e.high:.3f})" in words
+
+
+def test_lines_over_places_are_named_beside_them(comparison: Any) -> None:
+    ax = plot(comparison, "gain")
+    assert ax.get_legend() is None
+    names = {text.get_text(): text for text in ax.texts}
+    for k, name in enumerate(comparison.evaluations):
+        x, y = names[name].xy
+        places, hits = line(ax, name)
+        assert y == pytest.approx(np.interp(x, places, hits), abs=0.5)
+        assert names[name].get_color() == colour(k)
+
+
+def test_one_model_is_shaded_unless_all_are_asked_for(comparison: Any, one: Any) -> None:
+    assert [len(plot(one, "gain").collections), len(plot(comparison, "gain").collections)] == [1, 0]
+    assert len(plot(comparison, "gain", band=True).collections) == 3
+    top = plot(one, "gain").collections[0].get_paths()[0].vertices[:, 1].max()
+    assert top <= one.facts["positives"] + 1e-9
+
+
+@pytest.mark.parametrize(("kind", "axes"), [("roc", ("fpr", "recall")), ("precision_recall", ("recall", "precision"))])
+def test_a_threshold_is_a_point_on_the_curve(kind: str, axes: tuple[str, str], one: Any) -> None:
+    point = one.at(threshold=0.5)
+    marks = [
+        mark.get_xydata()[0].tolist() for mark in plot(one, kind, threshold=0.5).get_lines() if mark.get_marker() == "o"
+    ]
+    assert [getattr(point, axis) for axis in axes] in marks
+
+
+def test_an_option_that_a_plot_does_not_know_is_named(one: Any) -> None:
+    with pytest.raises(InputError, match="treshold is not an option of the plot roc; roc knows 'hull'"):
+        one.plot("roc", treshold=0.5)
+
+
+def test_where_nobody_leads_a_sentence_stands_instead(comparison: Any) -> None:
+    ax = plot(comparison, "dominance")
+    assert not ax.patches
+    assert "could be chance" in ax.texts[0].get_text()
+    assert "No model leads clearly" in ax.get_title(loc="left")
+
+
+def test_segments_are_sorted_and_tell_how_many_rows_they_have(one: Any) -> None:
+    part = np.array(["north", "south", "west"])[np.arange(len(one.sample)) % 3]
+    seg = cl.evaluate(one.sample.positive, one.sample.score, by=part, measures=["roc_auc"]).segments
+    labels = [tick.get_text() for tick in plot(seg, "segments").get_yticklabels()]
+    values = {ev.name: ev["roc_auc"].value for ev in seg.evaluations.values()}
+    best = sorted(values, key=lambda name: -values[name])
+    assert labels == [f"{name} (n = {seg[name].facts['rows']})" for name in best]
+    months = np.array(["2024-01", "2024-02", "2024-03"])[np.arange(len(one.sample)) % 3]
+    seg = cl.evaluate(one.sample.positive, one.sample.score, by=months, measures=["roc_auc"]).segments
+    assert [t.get_text()[:7] for t in plot(seg, "segments").get_yticklabels()] == ["2024-01", "2024-02", "2024-03"]
+
+
+# How people without red and without green cones see linear red, green and blue (Machado, Oliveira & Fernandes 2009).
+SIGHT = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "all cones": np.eye(3).tolist(),
+}
+
+
+def _lab(paint: str, sight: list[list[float]]) -> Any:
+    """A colour in CIE L*a*b*, as somebody sees it."""
+    channel = np.array([int(paint[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    linear = np.where(channel <= 0.04045, channel / 12.92, ((channel + 0.055) / 1.055) ** 2.4)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x = xyz @ np.clip(np.array(sight) @ linear, 0, 1) / np.array([0.9505, 1.0, 1.089])
+    f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_of_models_are_told_apart(sight: str) -> None:
+    seen = [_lab(colour(k), SIGHT[sight]) for k in range(8)]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15

@@ -73,7 +73,8 @@ class JudgeArguments(
 
     def check(self) -> None:
         """Refuse prices that nothing shows, before anything is computed."""
-        if self.html is None and (self.cost is not None or self.value is not None):
+        shown = self.html is not None or self.plot_kind == "profit"
+        if not shown and (self.cost is not None or self.value is not None):
             raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
 
     def measuring(self) -> dict[str, Any]:
@@ -330,10 +331,10 @@ def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how
         prices = {"cost": asked.cost, "value": asked.value, **asked.error_costs()}
         write_page(result, path, source=facts, **how, **prices)
 
-    def draw(path: str) -> None:
+    def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
 
-        write_picture(result, path)
+        write_picture(result, path, kind, **({"cost": asked.cost, "value": asked.value} if kind == "profit" else {}))
 
     return {"page": write, "draw": draw}
 

@@ -332,7 +332,7 @@ def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
         # Notes go to standard error.
         return [part for part in result.sections(**how, everything=asked.everything) if part.name != "notes"]
 
-    def draw(path: str) -> None:
+    def draw(path: str, kind: str | None) -> None:
         from matplotlib.figure import Figure
 
         from ..present.plots import picture_format

@@ -142,6 +142,7 @@ class Arguments:
     form: str = "table"
     html: str | None = None
     plot: str | None = None
+    plot_kind: str | None = None
 
     def __init_subclass__(cls, section: str = "Options") -> None:
         cls.section = section
@@ -236,10 +237,10 @@ class Command(click.Command):
         ctx.meta[TERMS] = self.terms
         check_outputs(paths(InputFile), paths(OutputFile))
         asked = self.options(given, **ctx.params)
-        check_plot(asked.plot)
+        check_plot(asked.plot, asked.plot_kind)
         report = self.function(asked)
         if report is not None:
-            report.publish(asked.form, html=asked.html, plot=asked.plot)
+            report.publish(asked.form, html=asked.html, plot=asked.plot, kind=asked.plot_kind)
             ctx.exit(report.status)
 
 
@@ -603,6 +604,7 @@ class Plotted(Arguments, section="Output"):
     """A picture."""
 
     plot: str | None = option("Also save a plot (.png, .svg, .pdf).", type=OutputFile(), metavar="PATH")
+    plot_kind: str | None = option("Draw this plot alone: roc, gain, hit_rate, qrecall, …", metavar="KIND")
 
 
 class Written(Arguments, section="Output"):

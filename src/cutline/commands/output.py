@@ -146,13 +146,18 @@ def check_extra(extra: str, *modules: str) -> None:
         raise InputError(None, f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
 
 
-def check_plot(plot: str | None) -> None:
+def check_plot(plot: str | None, kind: str | None = None) -> None:
     """Refuse a picture that cannot be drawn, before anything is computed."""
-    if plot is not None:
-        check_extra("plot", "matplotlib")
-        from ..present.plots import picture_format
+    if plot is None:
+        if kind is not None:
+            raise InputError("plot_kind", "needs a file to draw into", "add --plot PATH")
+        return
+    check_extra("plot", "matplotlib")
+    from ..present.plots import check_kind, picture_format
 
-        picture_format(plot)
+    picture_format(plot)
+    if kind is not None:
+        check_kind(kind)
 
 
 def settings_line(**facts: Any) -> str:
@@ -267,10 +272,10 @@ class Report:
     sections: Callable[[], Iterable[Section]] | None = None
     more: Sequence[Section] = ()
     page: Callable[[str], None] | None = None
-    draw: Callable[[str], None] | None = None
+    draw: Callable[[str, str | None], None] | None = None
     status: int = 0
 
-    def publish(self, form: str, *, html: str | None = None, plot: str | None = None) -> None:
+    def publish(self, form: str, *, html: str | None = None, plot: str | None = None, kind: str | None = None) -> None:
         """Write the page and the picture, print the result in one of the formats, and what makes it again."""
         from ..present.render import as_markdown, readable
 
@@ -280,7 +285,7 @@ class Report:
         if plot is not None:
             from ..present.plots import write_picture
 
-            self.draw(plot) if self.draw is not None else write_picture(self.result, plot)
+            self.draw(plot, kind) if self.draw is not None else write_picture(self.result, plot, kind)
             note(f"picture: {plot}")
         settings = settings_line(**{**self.facts, **self.settings})
         if form == "csv":

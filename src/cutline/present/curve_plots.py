@@ -9,7 +9,7 @@ import numpy as np
 
 from ..decide.planning import amount
 from ..errors import InputError, how_to_install
-from ..table import pluralize
+from ..table import count, pluralize
 from .charts import colour, dash
 from .plot_data import models_of, plan_frame, points_of, profit_curve, rates_end, rates_of
 
@@ -108,30 +108,96 @@ def name_marks(ax: Any, names: Sequence[str], **options: Any) -> None:
         legend(ax, **options)
 
 
-def label_lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], *, corner: str = "lower right") -> None:
-    """Name the lines in a free corner, in the order in which they lie there; a single line needs no name."""
+def label_lines(ax: Any, lines: Sequence[tuple[str, Any, Any]]) -> None:
+    """Name each line beside it, where the others are farthest away; a single line needs no name."""
     if len(lines) < 2:
         return
+    from matplotlib.patheffects import withStroke
+
+    (low, high), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    shares = np.linspace(0.16, 0.9, 85)
+    grid = low + shares * (high - low)
+    heights = np.array([np.interp(grid, *_rising(x, y)) for _, x, y in lines])
+    heights = np.clip((heights - bottom) / (top - bottom), 0.0, 1.0)
+    places: list[tuple[float, float]] = []
+    for k, (name, *_) in enumerate(lines):
+        others = np.delete(heights, k, axis=0) - heights[k]
+        nearest = others[np.abs(others).argmin(axis=0), np.arange(len(grid))]
+        room = np.abs(nearest)
+        for x, y in places:  # names keep apart: a line of words is some 0.07 of the axis high, and much wider
+            room = np.minimum(room, np.hypot((shares - x) / 3.0, heights[k] - y) - 0.04)
+        at = int(np.argmax(room))
+        places.append((shares[at], heights[k, at]))
+        above, rises = nearest[at] < 0, heights[k, min(at + 4, 84)] >= heights[k, max(at - 4, 0)]
+        ax.annotate(
+            name if len(name) <= 32 else name[:31] + "…",
+            (grid[at], bottom + heights[k, at] * (top - bottom)),
+            xytext=(-4 if above == rises else 4, 4 if above else -4),
+            textcoords="offset points",
+            ha="right" if above == rises else "left",
+            va="bottom" if above else "top",
+            color=colour(k),
+            fontsize=9.5,
+            fontweight="bold",
+            path_effects=[withStroke(linewidth=2.5, foreground="white", alpha=0.8)],
+        )
+
+
+def line_legend(
+    ax: Any, lines: Sequence[tuple[str, Any, Any]], words: Sequence[str], corner: str = "lower right"
+) -> None:
+    """Name the lines in a free corner, with a value each, the highest line first."""
     from matplotlib.lines import Line2D
 
-    low, high = ax.get_xlim()
-    shares = np.linspace(*((0.12, 0.6) if corner.endswith("right") else (0.3, 0.9)), 60)
-    grid = low * (high / low) ** shares if ax.get_xscale() == "log" else low + shares * (high - low)
-    heights = np.array([np.interp(grid, *_rising(x, y)) for _, x, y in lines])
-    apart = int(np.argmax(np.diff(np.sort(heights, axis=0), axis=0).min(axis=0)))  # where they are told apart best
-    order = np.argsort(-heights[:, apart])
-    names = [name if len(name) <= 32 else name[:31] + "…" for name, *_ in lines]
-    legend = ax.legend(
-        [Line2D([], [], **line_style(int(k))) for k in order],
-        [names[k] for k in order],
+    order = sorted(range(len(lines)), key=lambda k: -float(np.trapezoid(*_rising(*lines[k][1:])[::-1])))
+    texts = ax.legend(
+        [Line2D([], [], **line_style(k)) for k in order],
+        [words[k] for k in order],
         loc=corner,
-        fontsize=9.5,
+        fontsize=9,
         frameon=False,
-        labelcolor=[colour(int(k)) for k in order],
         handlelength=2.6,
-    )
-    for words in legend.get_texts():
-        words.set_fontweight("bold")
+    ).get_texts()
+    for k, text in zip(order, texts, strict=True):
+        text.set_color(colour(k))
+
+
+def _with_interval(e: Any) -> str:
+    return f"{e.value:.3f}" + ("" if e.low != e.low else f" ({e.low:.3f} to {e.high:.3f})")
+
+
+def finding(result: Any, measure: str, plain: str, words: str) -> str:
+    """A title that states what the plot shows: the value of one model, or which of several is ahead, if that is clear.
+
+    ``plain`` is what stands there without such a measure; ``words`` name the measure.
+    """
+    models = models_of(result)
+    if measure not in models[0]:
+        return plain
+    if len(models) == 1:
+        return f"{plain}: {words} {_with_interval(models[0][measure])}"
+    try:
+        verdict = result.verdict(measure)
+    except (AttributeError, InputError):  # not a comparison, or no model has a value
+        return plain
+    if verdict.status == "clear":
+        return f"{plain}: {verdict.best} has the best {words}"
+    if verdict.status == "level":
+        return f"{plain}: {verdict.best} and {verdict.rival.b} tie"
+    return f"{plain}: {verdict.best} is ahead, but not clearly"
+
+
+def at_places(result: Any, plain: str) -> str:
+    """The title of a plot over places: what the evaluation's quota gives; ``plain`` without one."""
+    models = models_of(result)
+    quota = None if models[0].rows.batched else models[0].quota
+    if quota is None:
+        return plain
+    places = f"With {pluralize(quota, 'place')}"
+    if len(models) > 1:
+        return finding(result, "hit_rate", places, "hit rate")
+    point = models[0].at(quota=quota)
+    return f"{places}, {models[0].name} finds {count(point.tp)} of {count(point.tp + point.fn)} positives"
 
 
 def _rising(x: Any, y: Any) -> tuple[Any, Any]:
@@ -144,35 +210,67 @@ def _rising(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _draw(ax: Any, result: Any, name: str, *, band: bool | None, level: float | None) -> list[tuple[str, Any, Any]]:
-    """Every model's line; bands by default where they do not cover each other."""
+    """Every model's line; by default a band of a single model, because others would cover each other."""
     models = models_of(result)
-    wanted = len(models) <= 3 if band is None else band  # more would cover each other
+    wanted = len(models) == 1 if band is None else band
     lines = []
     for k, ev in enumerate(models):
         curve = points_of(ev, name)
         style = line_style(k)
         if wanted and (band or ev.curve(name).banded is not None):  # an audit has none
-            found = ev.curve(name).band(level=ev.settings.level if level is None else level)
-            shade(ax, found.x, found.low, found.high, style["color"], 0.14 if len(models) == 1 else 0.09)
+            of_list = "qrecall" if name == "gain" else name  # of this list: no more than its positives, or than places
+            limits = ev.curve(of_list).band(level=ev.settings.level if level is None else level)
+            ends: list[Any] = [limits.low, limits.high]
+            if name == "gain":
+                ends = [np.minimum(end * ev.ranking.n_pos, limits.x) for end in ends]
+            shade(ax, limits.x, ends[0], ends[1], style["color"], 0.14 if len(models) == 1 else 0.09)
         ax.plot(curve.x, curve.y, label=ev.name, **style)
         lines.append((ev.name, curve.x, curve.y))
     return lines
 
 
-def roc(ax: Any, result: Any, *, hull: bool = True, band: bool | None = None, level: float | None = None) -> None:
-    """ROC curves with the chance line and the convex hull: of one model, or of the family."""
+def _area_legend(
+    ax: Any, result: Any, lines: Sequence[tuple[str, Any, Any]], key: str, words: str, corner: str
+) -> None:
+    """The name of each line with the area below it and its interval."""
+    models = models_of(result)
+    texts = [f"{ev.name}: {words} {_with_interval(ev[key])}" if key in ev else ev.name for ev in models]
+    line_legend(ax, lines, texts, corner)
+
+
+def _operating_points(ax: Any, result: Any, threshold: float | None, x: str, y: str) -> None:
+    """Where a threshold lies on each line."""
+    for k, ev in enumerate(models_of(result) if threshold is not None else ()):
+        point = ev.at(threshold=threshold)
+        across, up = getattr(point, x), getattr(point, y)
+        if across == across and up == up:
+            ax.plot(across, up, "o", color=colour(k), markersize=7, markeredgecolor="white", zorder=4)
+            if k == 0:
+                say_beside(ax, across, up, f"score > {threshold:g}", xytext=(7, -9))
+
+
+def roc(
+    ax: Any,
+    result: Any,
+    *,
+    hull: bool = True,
+    band: bool | None = None,
+    level: float | None = None,
+    threshold: float | None = None,
+) -> None:
+    """ROC curves with the chance line and the convex hull, of one model or of the family; a threshold as a point."""
     lines = _draw(ax, result, "roc", band=band, level=level)
     reference(ax, [0, 1], [0, 1])
-    say_beside(ax, 0.82, 0.82, "chance", xytext=(2, -10))
+    say_beside(ax, 0.5, 0.5, "chance", xytext=(4, -10))
     if hull:
         across, up = _hull(np.concatenate([x for _, x, _ in lines]), np.concatenate([y for *_, y in lines]))
         ax.plot(across, up, color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.6)
         say_beside(ax, 0.42, float(np.interp(0.42, across, up)), "convex hull", xytext=(-4, 5), ha="right")
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    quiet(ax, "ROC", "false positive rate", "true positive rate")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), box_aspect=1)  # one unit is as long on both axes
+    quiet(ax, finding(result, "roc_auc", "ROC", "AUC"), "false positive rate", "true positive rate")
     percent_axis(ax.xaxis, ax.yaxis)
-    _name_one(ax, result, "roc_auc", "AUC")
-    label_lines(ax, lines)
+    _operating_points(ax, result, threshold, "fpr", "recall")
+    _area_legend(ax, result, lines, "roc_auc", "AUC", "lower right")
 
 
 def _hull(x: Any, y: Any) -> tuple[Any, Any]:
@@ -188,18 +286,26 @@ def _hull(x: Any, y: Any) -> tuple[Any, Any]:
     return np.array([p[0] for p in kept]), np.array([p[1] for p in kept])
 
 
-def precision_recall(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
-    """Precision against recall; the base line is the share of positives."""
+def precision_recall(
+    ax: Any,
+    result: Any,
+    *,
+    band: bool | None = None,
+    level: float | None = None,
+    threshold: float | None = None,
+) -> None:
+    """Precision against recall; the base line is the share of positives. A threshold is a point on each line."""
     lines = _draw(ax, result, "precision_recall", band=band, level=level)
     share = models_of(result)[0].facts["share_positive"]
     reference(ax, [0, 1], [share, share])
     say_beside(ax, 0.0, share, f"chance: {share:.1%}", xytext=(4, -11))
     top = rates_end(models_of(result))
     ax.set(xlim=(-0.01, 1.01), ylim=(0, top * 1.03))
-    quiet(ax, "Precision and recall", "recall", "precision")
+    title = finding(result, "average_precision", "Precision and recall", "average precision")
+    quiet(ax, title, "recall", "precision")
     percent_axis(ax.xaxis, ax.yaxis)
-    _name_one(ax, result, "average_precision", "average precision", high=True)
-    label_lines(ax, lines, corner="upper right")
+    _operating_points(ax, result, threshold, "recall", "precision")
+    _area_legend(ax, result, lines, "average_precision", "AP", "best")
 
 
 def _quota_axes(ax: Any, result: Any) -> tuple[float, float]:
@@ -209,7 +315,7 @@ def _quota_axes(ax: Any, result: Any) -> tuple[float, float]:
     return ranking.cases, ranking.n_pos
 
 
-def _named(ax: Any, result: Any, lines: list[tuple[str, Any, Any]], corner: str = "lower right") -> None:
+def _named(ax: Any, result: Any, lines: list[tuple[str, Any, Any]]) -> None:
     """A thin line at the evaluation's quota, and the models' names."""
     first = models_of(result)[0]
     quota = None if first.rows.batched else first.quota
@@ -217,7 +323,7 @@ def _named(ax: Any, result: Any, lines: list[tuple[str, Any, Any]], corner: str 
         ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
         words = f" {pluralize(quota, 'place')}"
         ax.annotate(words, (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
-    label_lines(ax, lines, corner=corner)
+    label_lines(ax, lines)
 
 
 def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -226,10 +332,10 @@ def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
     n, n_pos = _quota_axes(ax, result)
     reference(ax, [0, n], [0, n_pos])
     reference(ax, [0, n_pos, n], [0, n_pos, n_pos], dashed=True)
-    say_beside(ax, n_pos, n_pos, "perfect list", xytext=(6, -11))
+    say_beside(ax, n_pos, n_pos, "perfect", xytext=(6, -11))
     say_beside(ax, n * 0.8, n_pos * 0.8, "chance", xytext=(4, -10))
     ax.set_ylim(0, n_pos * 1.04 or 1)
-    quiet(ax, "Gain: positives found", "places", "positives found")
+    quiet(ax, at_places(result, "Gain: positives found"), "places", "positives found")
     count_axis(ax.yaxis)
     _named(ax, result, lines)
 
@@ -237,7 +343,7 @@ def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
 def qrecall(
     ax: Any, result: Any, *, areas: bool | None = None, band: bool | None = None, level: float | None = None
 ) -> None:
-    """Qrecall with the random and the optimal line; for one model the areas S1, S2, S3 behind PEM are shaded."""
+    """Qrecall between chance and a perfect list; for one model the areas S1, S2, S3 behind PEM are shaded."""
     models = models_of(result)
     areas = len(models) == 1 if areas is None else areas
     lines = _draw(ax, result, "qrecall", band=not areas and band, level=level)
@@ -245,26 +351,26 @@ def qrecall(
     reference(ax, [0, n], [0, 1])
     reference(ax, [0, n_pos, n], [0, 1, 1], dashed=True)
     ax.set_ylim(0, 1.04)
-    quiet(ax, "Qrecall: share of the positives found", "places", "Qrecall")
+    quiet(ax, at_places(result, "Recall by number of places"), "places", "recall (Qrecall)")
     percent_axis(ax.yaxis)
     if areas:
         _shade_areas(ax, models[0], n, n_pos)
-    say_beside(ax, n_pos, 1.0, "optimal", xytext=(6, -11))
-    say_beside(ax, n * 0.84, 0.84, "random", xytext=(6, -10))
+    say_beside(ax, n_pos, 1.0, "perfect", xytext=(6, -11))
+    say_beside(ax, n * 0.84, 0.84, "chance", xytext=(6, -10))
     _named(ax, result, lines)
 
 
 def _shade_areas(ax: Any, ev: Any, n: float, n_pos: float) -> None:
-    """S1: better than random; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3."""
+    """S1: better than chance; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3."""
     curve = points_of(ev, "qrecall")
     x = np.union1d(curve.x, [0, n_pos, n]).astype(np.float64)
     model = np.interp(x, np.concatenate([[0.0], curve.x]), np.concatenate([[0.0], curve.y]))
     chance, best = x / n, np.minimum(x, n_pos) / n_pos
-    shade(ax, x, chance, best, LIGHT, 0.45, label="S3: optimal over random")
+    shade(ax, x, chance, best, LIGHT, 0.45, label="S3: perfect over chance")
     paint = line_style(0)["color"]
-    shade(ax, x, chance, model, paint, 0.35, where=model >= chance, label="S1: better than random")
+    shade(ax, x, chance, model, paint, 0.35, where=model >= chance, label="S1: better than chance")
     if (model < chance - 1e-12).any():
-        shade(ax, x, chance, model, "#d1560a", 0.4, where=model <= chance, label="S2: worse than random")
+        shade(ax, x, chance, model, "#d1560a", 0.4, where=model <= chance, label="S2: worse than chance")
     pem = f"PEM = (S1 − S2) / S3 = {ev['pem'].value:.3f}" if "pem" in ev else None
     handles, names = ax.get_legend_handles_labels()
     shown = [(h, t) for h, t in zip(handles, names, strict=True) if t.startswith("S")]
@@ -282,9 +388,9 @@ def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | N
     say_beside(ax, n, n_pos / n, f"chance: {n_pos / n:.1%}", xytext=(-2, -11), ha="right")
     top = rates_end(models_of(result))
     ax.set_ylim(0, top * 1.04)
-    quiet(ax, "Hit rate", "places", "share of positives among the taken")
+    quiet(ax, at_places(result, "Hit rate by number of places"), "places", "hit rate")
     percent_axis(ax.yaxis)
-    _named(ax, result, lines, "upper right")
+    _named(ax, result, lines)
 
 
 def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -294,8 +400,8 @@ def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
     reference(ax, [0, n], [1, 1])
     say_beside(ax, n, 1, "chance", xytext=(-2, -11), ha="right")
     ax.set_ylim(0, (n / n_pos if n_pos else 1) * 1.04)
-    quiet(ax, "Lift (cumulative)", "places", "times as many as by chance")
-    _named(ax, result, lines, "upper right")
+    quiet(ax, at_places(result, "Lift by number of places"), "places", "lift (times as many as by chance)")
+    _named(ax, result, lines)
 
 
 def profit(
@@ -328,7 +434,9 @@ def profit(
     reference(ax, ax.get_xlim(), [0, 0])
     quiet(ax, f"Profit at cost {cost:g} per place and value {value:g} per hit", "places", "profit")
     count_axis(ax.yaxis)
-    _named(ax, result, lines, "upper right")
+    _named(ax, result, [])
+    if len(lines) > 1:
+        line_legend(ax, lines, [name for name, *_ in lines], "upper right")
 
 
 def plan(ax: Any, result: Any) -> None:
@@ -338,10 +446,11 @@ def plan(ax: Any, result: Any) -> None:
     ax.plot(frame.column("taken"), frame.column("profit"), **style)
     low, high = result.profit.interval
     dot = {"color": style["color"], "markersize": 6, "linestyle": "none"}
-    ax.plot(result.quota, result.profit.value, "o", label=f"best on these data: {result.quota:,}", **dot)
+    best = f"profit on these data: {amount(result.profit.value, high - low)} with {pluralize(result.quota, 'case')}"
+    ax.plot(result.quota, result.profit.value, "o", label=best, **dot)
     if result.quota and low == low:
         ax.vlines(result.quota, low, high, color=style["color"], linewidth=1.4)
-        words = f"expected on new data: {amount(result.expected_profit, high - low)}"
+        words = f"profit to expect on new data: {amount(result.expected_profit, high - low)}"
         ax.plot(result.quota, result.expected_profit, "o", fillstyle="none", label=words, **dot)
     legend(ax)
     last = float(result.taken[-1])
@@ -379,21 +488,5 @@ def tpr_fpr(ax: Any, result: Any) -> None:
     several = " (full: TPR, dotted: FPR)" if len(models) > 1 else ""
     quiet(ax, f"TPR and FPR{several}", "share of the list taken", "rate")
     percent_axis(ax.xaxis, ax.yaxis)
-    label_lines(ax, lines)
-
-
-def _name_one(ax: Any, result: Any, measure: str, words: str, *, high: bool = False) -> None:
-    """The measure that belongs to the curve, in the free corner; only where one model leaves it free."""
-    models = models_of(result)
-    if len(models) > 1 or measure not in models[0]:
-        return
-    e = models[0][measure]
-    spread = "" if e.low != e.low else f"  [{e.low:.3f}, {e.high:.3f}]"
-    ax.annotate(
-        f"{words} {e.value:.3f}{spread}",
-        (0.98, 0.9 if high else 0.06),
-        xycoords="axes fraction",
-        ha="right",
-        fontsize=9.5,
-        fontweight="bold",
-    )
+    if len(lines) > 1:
+        line_legend(ax, lines, [name for name, *_ in lines])

@@ -12,7 +12,7 @@ from ..curves import keep_points
 from ..errors import InputError
 from ..table import Figure, count, format_value, pluralize
 from .charts import GREY, STRIP, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
-from .plot_data import axis_end, rates_end, reliability, score_histogram
+from .plot_data import axis_end, rates_end, reliability, score_histogram, segment_order
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
@@ -232,17 +232,20 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
     return chart
 
 
-def dominance(stretches: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chart:
-    """Which model clearly leads from which quota to which; grey where none does."""
+def dominance(stretches: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chart | None:
+    """Which model clearly leads from which quota to which; none where no model does."""
+    clear = [row for row in stretches if row["clear"]]
+    if not clear:
+        return None
     last = float(stretches[-1]["to"])
-    spans = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in stretches[:12])
-    words = f"{spans}. Grey: no clear leader. Any lead there could be chance."
-    chart = Chart("Who leads at which quota", words, (0.0, last), (0.0, 0.2), "places", y_ticks=False, area=STRIP)
-    for row in stretches:
+    spans = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in clear[:12])
+    words = f"{spans}. Elsewhere no model leads clearly: a lead there could be chance."
+    title = "Clear leaders by number of places"
+    chart = Chart(title, words, (0.0, last), (0.0, 0.2), "places", y_ticks=False, area=STRIP)
+    for row in clear:
         first, to = float(row["from"]) - 1.0, float(row["to"])
-        paint = colour(names.index(row["leader"])) if row["clear"] else GREY
-        chart.stretch(first, to, 0.0, paint, 0.8 if row["clear"] else 0.3)
-        if (to - first) / last > 0.08 and row["clear"]:
+        chart.stretch(first, to, 0.0, colour(names.index(row["leader"])), 0.8)
+        if (to - first) / last > 0.08:
             chart.label(first, 0.08, clipped(str(row["leader"])))
     return chart
 
@@ -250,8 +253,9 @@ def dominance(stretches: Sequence[Mapping[str, Any]], names: Sequence[str]) -> C
 def segments(models: Mapping[str, Segments], key: str) -> Chart:
     """A measure by segment with intervals; a dashed line is all rows."""
     first = next(iter(models.values()))
-    names = first.names[:MOST_SEGMENTS]
-    estimates = [[ev.estimates[key] for ev in list(s.evaluations.values())[:MOST_SEGMENTS]] for s in models.values()]
+    order = segment_order(first, key)[:MOST_SEGMENTS]
+    names = [first.names[k] for k in order]
+    estimates = [[list(s.evaluations.values())[k].estimates[key] for k in order] for s in models.values()]
     whole = [seg.overall.estimates[key].value for seg in models.values()]
     ends = [v for row in estimates for e in row for v in (e.value, e.low, e.high) if math.isfinite(v)]
     low, high = min([*ends, *(w for w in whole if w == w)], default=0.0), max(ends, default=1.0)

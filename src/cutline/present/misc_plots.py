@@ -109,38 +109,39 @@ def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
         ax.vlines(x, low, high, color=style["color"], linewidth=1.1, alpha=0.7)
     top = axis_end(row[end] for table in tables for row in table for end in ("mean_score", "high"))
     reference(ax, [0, top], [0, top])
-    say_beside(ax, 0.9 * top, 0.9 * top, "right", xytext=(4, -9))
+    say_beside(ax, 0.9 * top, 0.9 * top, "perfect", xytext=(4, -9))
     ax.set(xlim=(-0.02 * top, 1.02 * top), ylim=(-0.02 * top, 1.02 * top))
-    quiet(ax, "Reliability: do the probabilities come true?", "probability given", "share that came true")
+    quiet(ax, "Calibration: do the probabilities come true?", "predicted probability", "observed share")
     percent_axis(ax.xaxis, ax.yaxis)
     if len(models) > 1:
         legend(ax, loc="upper left")
 
 
 def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
-    """Who clearly leads from where to where; grey across all models where nobody does."""
+    """Who clearly leads from where to where; a sentence where nobody does."""
     rows = dominance_frame(result, by=by)
     names = [ev.name for ev in models_of(result)]
-    for row in rows:
-        first, last = row["from"], row["to"]
-        left = first - 1 if by == "quota" else first  # the first place covers the step from 0 to 1
-        if row["clear"]:
-            lane = names.index(str(row["leader"]))
-            ax.barh(lane, last - left, left=left, height=0.62, color=colour(lane))
-        else:
-            ax.barh((len(names) - 1) / 2, last - left, left=left, height=len(names) - 0.38, color=GREY, alpha=0.18)
+    axis, across = ("number of places", "places") if by == "quota" else ("false positive rate", "false positive rate")
+    clear = [row for row in rows if row["clear"]]
+    leaders = list(dict.fromkeys(str(row["leader"]) for row in clear))
+    for row in clear:
+        left = row["from"] - 1 if by == "quota" else row["from"]  # the first place covers the step from 0 to 1
+        lane = names.index(str(row["leader"]))
+        ax.barh(lane, row["to"] - left, left=left, height=0.62, color=colour(lane))
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, rows[-1]["to"])
-    quiet(ax, f"Who leads at which {'quota' if by == 'quota' else 'false positive rate'}")
-    ax.set_xlabel("places" if by == "quota" else "false positive rate", fontsize=9.5)
+    if clear:
+        quiet(ax, f"Clear leaders by {axis}: {', '.join(leaders)}", across)
+    else:
+        quiet(ax, f"No model leads clearly at any {axis}", across)
+        words = f"No model leads clearly at any {axis}:\nthe leads in this sample could be chance."
+        ax.annotate(words, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", fontsize=11)
     if by == "quota":
         count_axis(ax.xaxis)
     else:
         percent_axis(ax.xaxis)
     ax.grid(False, axis="y")
-    where = {"xycoords": "axes fraction", "ha": "right", "annotation_clip": False}
-    ax.annotate("grey: no clear leader", (1, -0.16), fontsize=8, color=GREY, **where)
 
 
 def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> None:
@@ -155,9 +156,10 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
         interval(ax, row, height, k)
         where = row["high"] if row["high"] == row["high"] else row["value"]
         say_beside(ax, where, height, f"{row['value']:.3f}", xytext=(5, -3))
-    ax.set_yticks(range(len(groups)), groups)
+    lower = {key for key, spec in result.specs.items() if spec.better == "lower"}
+    ax.set_yticks(range(len(groups)), [f"{key}\n(lower is better)" if key in lower else key for key in groups])
     ax.set_ylim(len(groups) - 0.5, -0.5)
-    quiet(ax, "Estimates with intervals")
+    quiet(ax, "Estimates with intervals: higher is better" if not lower & set(groups) else "Estimates with intervals")
     ax.margins(x=0.12)
     ax.grid(False, axis="y")
     for between in range(1, len(groups)):
@@ -218,7 +220,7 @@ def calibration(ax: Any, result: Any) -> None:
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     said = f"slope {found.slope.value:.2f}, p = {found.p_value:.2g}" if found.slope.value == found.slope.value else ""
     say_beside(ax, 0.02, 0.93, said, xytext=(0, 0))
-    quiet(ax, f"Calibration of {found.name}", "probability given", "share that comes true")
+    quiet(ax, f"Calibration of {found.name}", "predicted probability", "observed share")
     percent_axis(ax.xaxis, ax.yaxis)
     legend(ax, loc="lower right")
 
@@ -232,16 +234,17 @@ def _draw_curves(
     """
     models = models_of(result)
     lines, made = [], None
+    shaded = len(models) == 1 if band is None else band
     for k, ev in enumerate(models):
         made = ev.decision_curve(**options)
         value, low, high = (getattr(made, column) for column in columns)
-        if band or (band is None and len(models) <= 3):
+        if shaded:
             shade(ax, made.x, low, high, colour(k), 0.12)
         ax.plot(made.x, value, label=ev.name, **line_style(k))
         lines.append((ev.name, made.x, value))
     if made is None:
         raise InputError(None, "there is no model to draw")
-    return made, lines, f" ({made.band_words})" if band or (band is None and len(models) <= 3) else ""
+    return made, lines, f"\n({made.band_words})" if shaded else ""
 
 
 def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
@@ -257,7 +260,7 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
     say_beside(ax, 0.5, 0.0, "no one", xytext=(0, -12))
     quiet(ax, "Net benefit of acting above a probability", f"threshold probability{held}", "net benefit per case")
     percent_axis(ax.xaxis)
-    label_lines(ax, lines, corner="upper right")
+    label_lines(ax, lines)
 
 
 def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
@@ -273,7 +276,7 @@ def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: 
     say_beside(ax, at, 1.45 * top, "everyone", xytext=(4, 0))
     quiet(ax, "Expected cost per case", f"share of a false positive in the cost of both errors{held}", "expected cost")
     percent_axis(ax.xaxis)
-    label_lines(ax, lines, corner="upper right")
+    label_lines(ax, lines)
 
 
 def screening(ax: Any, result: Any) -> None:
@@ -396,8 +399,10 @@ def batches(ax: Any, result: Any, *, quota: int | float | None = None) -> None:
 def segments(ax: Any, result: Any, *, measure: str | None = None) -> None:
     """A measure by segment with its interval, one line each; the dashed line is all rows."""
     rows = segments_frame(result, measure=measure)
-    names = list(dict.fromkeys(row["segment"] for row in rows if row["segment"] is not None))
+    every = [row for row in rows if row["segment"] is not None]
     models = list(dict.fromkeys(row["model"] for row in rows))
+    first = [row for row in every if row["model"] == models[0]]
+    names = [row["segment"] for row in first]
     for row in rows:
         k = models.index(row["model"])
         if row["value"] != row["value"]:
@@ -407,7 +412,7 @@ def segments(ax: Any, result: Any, *, measure: str | None = None) -> None:
             ax.axvline(row["value"], color=line, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.5)
         else:
             interval(ax, row, names.index(row["segment"]) + (k - (len(models) - 1) / 2) * 0.22, k)
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [f"{row['segment']} (n = {row['rows']:,})" for row in first])
     ax.set_ylim(len(names) - 0.5, -0.5)
     quiet(ax, f"{rows[0]['measure']} by segment", "dashed: all rows")
     ax.grid(False, axis="y")

@@ -15,6 +15,7 @@ from ..curves import keep_points
 from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
+from ..partition import order_of
 from ..table import Table, columns_table
 from ..types import Floats
 
@@ -126,7 +127,8 @@ def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_
 MANY_POINTS = 5_000
 INK = 0.0002
 QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
-FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+# all of one direction: higher is better
+FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
 
 
 @dataclass(frozen=True)
@@ -178,10 +180,10 @@ def curve_frame(name: str) -> Callable[..., Table]:
 
 
 def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
-    """Qrecall beside that of a random and of a perfect list."""
+    """Qrecall beside that of chance and of a perfect list."""
     curve = points_of(ev, "qrecall")
     quota, n_pos = curve.x * 1.0, ev.ranking.n_pos
-    others = {"random": quota / ev.ranking.cases, "optimal": ratio(np.minimum(quota, n_pos), n_pos)}
+    others = {"chance": quota / ev.ranking.cases, "perfect": ratio(np.minimum(quota, n_pos), n_pos)}
     return columns_table({"quota": quota, "qrecall": curve.y, **others})
 
 
@@ -297,18 +299,28 @@ def _segmented(result: Any) -> Mapping[str, Any]:
     return getattr(result, "models", None) or {result.overall.name: result}
 
 
+def segment_order(seg: Any, key: str) -> list[int]:
+    """The segments as a chart shows them: in their own order (months), or else by value, the highest first."""
+    values = [ev.estimates[key].value for ev in seg.evaluations.values()]
+    places = list(range(len(values)))
+    if seg.ordered or seg.order is not None or order_of(list(seg.evaluations)) == "time":
+        return places
+    return sorted(places, key=lambda k: (values[k] != values[k], -values[k]))
+
+
 def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     """The values of a measure by segment and model, and of all rows."""
     models = _segmented(result)
     first = next(iter(models.values()))
     key = first.chosen([measure])[0] if measure is not None else first.chosen()[0]
+    order = segment_order(first, key)
     rows = []
     for name, seg in models.items():
-        for segment, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), (None, seg.overall)]:
+        parts = list(seg.evaluations.values())
+        for segment, ev in [*((parts[k].name, parts[k]) for k in order), (None, seg.overall)]:
             e = ev.estimates[key]
-            rows.append(
-                {"model": name, "segment": segment, "measure": key, "value": e.value, "low": e.low, "high": e.high}
-            )
+            row = {"model": name, "segment": segment, "measure": key, "rows": ev.facts["rows"]}
+            rows.append({**row, "value": e.value, "low": e.low, "high": e.high})
     return Table(rows, f"{key} by segment")
 
 

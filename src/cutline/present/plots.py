@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from ..class_evaluation import ClassEvaluation
 from ..comparison import Comparison
 from ..decide.operating import RiskCoverage
-from ..errors import InputError, how_to_install, show
+from ..errors import InputError, how_to_install, listed, show
 from ..evaluation import Evaluation
 from ..runtime import write_whole
 from ..table import Table
@@ -68,6 +69,12 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
         ax = curves.new_axes()
     elif not hasattr(ax, "plot"):
         raise InputError("ax", f"is {show(ax)}, not Axes of matplotlib", "leave it out for a figure of its own")
+    known = inspect.signature(draw).parameters
+    unknown = [name for name in options if name not in known and "options" not in known]
+    if unknown:
+        choice = [name for name in known if name not in ("ax", "result", "ev")]
+        hint = f"{kind} knows {listed(choice)}" if choice else f"{kind} has no options"
+        raise InputError(unknown[0], f"is not an option of the plot {kind}", hint)
     draw(ax, result, **options)
     return ax
 
@@ -89,12 +96,18 @@ def picture_format(path: Any) -> str:
     return ending.removeprefix(".")
 
 
-def write_picture(result: Any, path: Any) -> None:
-    """Draw a result into a file: the panels that its data allow."""
+def write_picture(result: Any, path: Any, kind: str | None = None, **options: Any) -> None:
+    """Draw a result into a file: one plot of that kind, or the panels that its data allow."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
+    if kind is not None:
+        figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+        plot(result, kind, ax=figure.add_subplot(), **options)
+        with write_whole(path) as beside:
+            figure.savefig(beside, dpi=150, format=picture_format(path))
+        return
     kinds = result.pictures
     several = isinstance(result, ClassEvaluation)  # its panels stand in one row
     whole = isinstance(result, Evaluation | Comparison)
@@ -122,8 +135,15 @@ def _is_drawn(result: Any, kind: str, ax: Any) -> bool:
 
 def _found(result: Any, kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
     kinds = CLASS_KINDS if isinstance(result, ClassEvaluation | RiskCoverage) else KINDS
+    check_kind(kind, kinds)
+    return kinds[kind]
+
+
+def check_kind(kind: Any, kinds: Collection[str] | None = None) -> None:
+    """Refuse the name of a plot that there is not; of all kinds by default, as the command line takes them."""
+    argument = "kind" if kinds is not None else "plot_kind"
+    kinds = {**KINDS, **CLASS_KINDS} if kinds is None else kinds
     if kind not in kinds:
         near = difflib.get_close_matches(str(kind), kinds, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(kinds)}"
-        raise InputError("kind", f"is {show(kind)}", hint)
-    return kinds[kind]
+        raise InputError(argument, f"is {show(kind)}", hint)
