@@ -2,7 +2,7 @@
 
     python benchmarks/decisions.py              some minutes of processor time
     python benchmarks/decisions.py promises     one part: promises, weighted, tails, costs, benefit, calibration,
-                                                calibration_lines, type_one, quotas, swapped, screens, votes
+                                                calibration_lines, type_one, quotas, swapped, screens, votes, speed
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
 where probabilities are needed. "kept" is the share of samples whose cut keeps the promise in the population; a promise
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -21,7 +22,7 @@ from scipy.stats import norm
 import cutline as cl
 from cutline.decide.calibration import calibrate, calibration_test
 from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
-from cutline.decide.model_choice import swaps
+from cutline.decide.model_choice import family_hull, swaps
 from cutline.decide.thresholds import promised_groups
 from cutline.errors import InputError
 from cutline.ranking import rank
@@ -329,7 +330,33 @@ def votes(samples: int = 200) -> None:
         )
 
 
+def speed(repeats: int = 3) -> None:
+    """Processor time of what draws replicates, the best of some runs: it must not grow with them."""
+    print(f"{'rows':>10} {'calibration with its test':>26} {'threshold for costs':>20} {'hull of two models':>19}")
+    rng = np.random.default_rng(0)
+    for n in (10_000, 1_000_000):
+        p = rng.beta(1, 4, n)
+        y = rng.random(n) < p**1.05
+        ev = cl.evaluate(y, p, measures=["roc_auc"], interval=None)
+        rankings = {"a": ev.ranking, "b": rank(make_sample(y, p + 0.1 * rng.random(n)))}
+        asked: tuple[Callable[[], object], ...] = (
+            ev.calibration,
+            lambda y=y, p=p: cl.threshold_for(y, p, cost_fp=1, cost_fn=5),
+            lambda rankings=rankings: family_hull(rankings),
+        )
+        took = []
+        for call in asked:
+            runs = []
+            for _ in range(repeats):
+                begun = time.process_time()
+                call()
+                runs.append(time.process_time() - begun)
+            took.append(min(runs))
+        print(f"{n:>10,} {took[0]:>24.3f} s {took[1]:>18.3f} s {took[2]:>17.3f} s", flush=True)
+
+
 PARTS: dict[str, Callable[[], None]] = {
+    "speed": speed,
     "weighted": weighted,
     "tails": tails,
     "type_one": type_one,

@@ -10,6 +10,7 @@ from cutline.decide.calibration import EPS, PARTS, SCORES, ProperLosses, _logist
 from cutline.decide.thresholds import Weighing
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
+from cutline.table import Table
 
 
 def drawn(seed: int, n: int = 400, shift: float = 0.0, stretch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -226,3 +227,34 @@ def test_in_the_large_of_sure_and_right_probabilities_covers_0(p: float, n: int)
         made = cl.evaluate(y, x, measures=["brier_score"], n_resamples=20).calibration().in_the_large
         held += made.low <= 0.0 <= made.high
     assert held >= 36
+
+
+def test_the_page_tells_the_same_numbers_as_the_command() -> None:
+    y, p = drawn(3, 700, shift=0.4)
+    ev = cl.evaluate(y, p, measures=["roc_auc"], seed=5)
+    rows = [
+        row
+        for section in ev.sections(detail=True)
+        for part in section.parts
+        if isinstance(part, Table)
+        for row in part
+        if "p-value" in map(str, row.values())
+    ]
+    assert f"{ev.calibration().p_value:.3f}" in str(rows)
+
+
+def test_blocks_of_a_long_list_tell_what_every_score_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, p = drawn(4, 3000, shift=0.3)
+    blocks = judged(y, p)
+    monkeypatch.setattr("cutline.decide.calibration._BLOCKS", 10**9)
+    every = judged(y, p)
+    assert blocks.fitted.tolist() == every.fitted.tolist()
+    assert blocks.slope.value == pytest.approx(every.slope.value, rel=1e-6)
+    for name in ("brier_score.miscalibration", "brier_score.discrimination", "log_loss.miscalibration"):
+        one, other = blocks[name], every[name]
+        assert one.value == pytest.approx(other.value, abs=0.1 * (other.high - other.low))
+        assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.25)
+    assert blocks.p_value <= 0.01 >= every.p_value
+    quiet = [judged(*drawn(seed, 3000)).p_value for seed in range(4)]
+    monkeypatch.setattr("cutline.decide.calibration._BLOCKS", 400)
+    assert [judged(*drawn(seed, 3000)).p_value for seed in range(4)] == pytest.approx(quiet, abs=0.25)

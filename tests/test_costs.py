@@ -205,3 +205,29 @@ def test_the_band_of_net_benefit_stays_below_what_true_positives_bring() -> None
         assert found.high[-1] == pytest.approx(cl.proportion_interval(0, 400, method="wilson").high)
         assert found.low[-1] == pytest.approx(-1.96 * np.hypot(1, 99) / 400, rel=1e-3)  # one false positive more
         assert found.low[0] < found.net_benefit[0] < found.high[0]
+
+
+def test_cells_of_equal_rows_tell_what_the_rows_tell() -> None:
+    """One model's rows are drawn in cells; a second look at the same rows, with weights of 1, draws them one by one."""
+    rng = np.random.default_rng(8)
+    y = rng.random(2000) < 0.2
+    s = rng.normal(1.2 * y)
+    cells = cl.threshold_for(y, s, cost_fp=1, cost_fn=4)
+    rows = cl.threshold_for(y, s, cost_fp=1, cost_fn=4, sample_weight=np.full(2000, 1.0 + 1e-9))
+    assert float(cells) == float(rows)
+    assert cells.cost.value == pytest.approx(rows.cost.value, rel=0.01)
+
+
+def test_the_hull_of_models_is_that_of_all_their_points() -> None:
+    rng = np.random.default_rng(9)
+    y = rng.random(300) < 0.3
+    cmp = cl.compare(y, {"a": rng.normal(y).round(1), "b": rng.normal(1.2 * y)}, measures=["roc_auc"], interval=None)
+    corners = {(row["fpr"], row["tpr"]) for row in cmp.hull()}
+    points = [(0.0, 0.0)]
+    for ev in cmp.values():
+        curve = ev.curve("roc")
+        points += zip(curve.x.tolist(), curve.y.tolist(), strict=True)
+    for x, t in points:  # no point lies above a side of the hull
+        ordered = sorted(corners)
+        assert t <= np.interp(x, [c[0] for c in ordered], [c[1] for c in ordered]) + 1e-12
+    assert corners <= {(round(x, 15), round(t, 15)) for x, t in points} | set(points)

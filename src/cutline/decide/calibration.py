@@ -8,6 +8,7 @@ Jordan 2021): score = miscalibration − discrimination + uncertainty.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -22,7 +23,7 @@ from ..estimate import Estimate
 from ..inference.known_labels import logistic
 from ..inference.limits import z_of
 from ..kernels import compiled
-from ..ranking import Ranking
+from ..ranking import Ranking, tie_starts
 from ..table import DictResult, Drawn, Figure, HasSections, Section, Table, columns_table, format_value
 from ..types import Floats, Labels
 from .error_costs import check_probabilities, need_both_classes
@@ -32,40 +33,55 @@ EPS = 1e-5  # probabilities closer to 0 or 1 are moved there before the logit, a
 SCORES = ("brier_score", "log_loss")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 _GRID = 201  # places of the bands: every half percent of the cases
+_BLOCKS = 400  # of neighbouring scores, in which samples are drawn: see _Draws
+_SPREAD_DRAWS = 400  # a standard error from so many replicates is known to 3.5%
 
 
 def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
     """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
-    return _Fit.of(pos, neg).at(np.cumsum(pos.astype(np.float64) + neg))
+    return _Fits.of(pos[None], neg[None]).at(np.cumsum(pos.astype(np.float64) + neg))[0]
 
 
-class _Fit(NamedTuple):
-    """An isotonic fit by its steps: the positives and the negatives of each, and the cases taken where it ends."""
+class _Fits(NamedTuple):
+    """Isotonic fits of many samples by their steps, one sample after the other.
+
+    For each step: its positives, its negatives, and the cases taken where it ends; ``first`` is the first step of each
+    sample and where the last one ends.
+    """
 
     pos: Floats
     neg: Floats
     ends: Floats
+    first: NDArray[np.intp]
 
     @classmethod
-    def of(cls, pos: NDArray[Any], neg: NDArray[Any]) -> _Fit:
-        x, y, used = compiled.hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
-        below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)
-        return cls(np.diff(above), np.diff(below), (below + above)[1:])
-
-    @property
-    def probability(self) -> Floats:
-        """What each step predicts."""
-        return self.pos / (self.pos + self.neg)
+    def of(cls, pos: NDArray[Any], neg: NDArray[Any]) -> _Fits:
+        """From the positives and negatives of each group; a row is a sample."""
+        zero = 0 * pos[0, 0]
+        hulls = [compiled.hull_of_groups(a, b, zero, zero) for a, b in zip(pos, neg, strict=True)]
+        below, above = (np.concatenate([hull[k][: hull[2]] for hull in hulls]).astype(np.float64) for k in (0, 1))
+        used = np.array([hull[2] for hull in hulls])
+        inner = np.ones(len(below) - 1, np.bool_)
+        inner[np.cumsum(used)[:-1] - 1] = False  # from the last corner of a sample to the first of the next is no step
+        steps = np.diff(above)[inner], np.diff(below)[inner], (below + above)[1:][inner]
+        return cls(*steps, np.concatenate([[0], np.cumsum(used - 1)]))
 
     @property
     def scores(self) -> Floats:
-        """Brier score and log loss of the fit: cases of one step have one probability."""
-        return ProperLosses.of(self.probability).mean(self.pos, self.neg)
+        """Brier score and log loss of each sample's fit: cases of one step have one probability."""
+        cases = self.pos + self.neg
+        losses = ProperLosses.of(self.pos / cases)
+        total = np.add.reduceat(cases, self.first[:-1])
+        each = losses.of_pos * self.pos + losses.of_neg * self.neg
+        return np.asarray(np.add.reduceat(each, self.first[:-1], axis=1).T / total[:, None])
 
     def at(self, taken: Floats) -> Floats:
-        """The fitted probability of the last of so many cases."""
-        step = np.searchsorted(self.ends, taken * (1.0 - 1e-12), side="left")
-        return np.asarray(self.probability[np.minimum(step, len(self.ends) - 1)])
+        """The fitted probability of the last of so many cases, a row for each sample."""
+        probability, curves = self.pos / (self.pos + self.neg), np.empty((len(self.first) - 1, len(taken)))
+        for curve, start, end in zip(curves, self.first[:-1], self.first[1:], strict=True):
+            step = np.searchsorted(self.ends[start:end], taken * (1.0 - 1e-12), side="left")
+            curve[:] = probability[start + np.minimum(step, end - start - 1)]
+        return curves
 
 
 class ProperLosses(NamedTuple):
@@ -80,17 +96,21 @@ class ProperLosses(NamedTuple):
         return cls(np.stack([(1.0 - p) ** 2, of_pos]), np.stack([p**2, of_neg]))
 
     def mean(self, pos: Any, neg: Any) -> Floats:
-        """The two scores where so many positives and negatives have each probability."""
-        return np.asarray((self.of_pos @ pos + self.of_neg @ neg) / float(pos.sum() + neg.sum()))
+        """The two scores of each sample where so many positives and negatives have each probability."""
+        pos, neg = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
+        totals = pos.sum(axis=-1) + neg.sum(axis=-1)
+        return np.asarray((pos @ self.of_pos.T + neg @ self.of_neg.T) / totals[..., None])
 
 
 def decompose(losses: ProperLosses, pos: Any, neg: Any) -> Floats:
-    """Score, miscalibration, discrimination, uncertainty (columns) of the Brier score and the log loss (rows)."""
-    there = pos + neg > 0
-    score, fitted = losses.mean(pos, neg), _Fit.of(pos[there], neg[there]).scores
-    whole = np.array([pos.sum()], np.float64), np.array([neg.sum()], np.float64)
-    base = ProperLosses.of(whole[0] / (whole[0] + whole[1])).mean(*whole)
-    return np.column_stack([score, score - fitted, base - fitted, base])
+    """Score, miscalibration, discrimination, uncertainty (last axis) of Brier score and log loss, of each sample."""
+    if pos.ndim == 1:
+        return np.asarray(decompose(losses, pos[None], neg[None])[0])
+    score, fitted = losses.mean(pos, neg), _Fits.of(pos, neg).scores
+    n_pos, n_neg = (side.sum(axis=1).astype(np.float64) for side in (pos, neg))
+    whole = ProperLosses.of(n_pos / (n_pos + n_neg))
+    base = ((whole.of_pos * n_pos + whole.of_neg * n_neg) / (n_pos + n_neg)).T
+    return np.stack([score, score - fitted, base - fitted, base], axis=-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,20 +216,22 @@ def calibrate(
     if clusters is not None:
         why = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
         raise InputError("clusters", why, "leave it out")
-    p, draws = ranking.score.astype(np.float64), _draws_of(sample, ranking)
-    pos, neg = draws.pos, draws.neg
-    # 999 outcomes tell a p-value of 0.001; long lists are drawn as often as takes seconds
-    n_drawn = max(99, min(n_resamples, 999, 20_000_000 // max(1, draws.size)))
+    p, draws = ranking.score.astype(np.float64), _Draws(sample, ranking)
+    # 999 outcomes tell a p-value of 0.001; weighted rows, which are drawn row by row, as often as takes seconds
+    n_drawn = min(n_resamples, 999)
+    if sample.weight is not None:
+        n_drawn = max(99, min(n_drawn, 20_000_000 // max(1, len(sample))))
     rng = np.random.default_rng([seed, 5])
-    losses, fitted = ProperLosses.of(p), isotonic(pos, neg)
-    observed, grid = decompose(losses, pos, neg), _grid(p, pos + neg)
-    null, null_curves = _drawn_outcomes(losses, p, draws, grid, n_drawn, rng)
-    _, own_curves = _drawn_outcomes(losses, fitted, draws, grid, n_drawn, rng)
-    replicates = np.full((n_drawn, len(SCORES), len(PARTS)), np.nan)
-    for k in range(n_drawn):
-        drawn_pos, drawn_neg = draws.rows(rng)
-        if drawn_pos.any() and drawn_neg.any():
-            replicates[k] = decompose(losses, drawn_pos, drawn_neg)
+    fitted, grid = isotonic(ranking.pos, ranking.neg), _grid(p, ranking.pos + ranking.neg)
+    taken = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)[grid]
+    null_pos, null_neg = draws.outcomes(p, n_drawn, rng)
+    own_fits = _Fits.of(*draws.outcomes(fitted, n_drawn, rng))
+    drawn_pos, drawn_neg = draws.rows(min(n_drawn, _SPREAD_DRAWS), rng)
+    both = drawn_pos.any(axis=1) & drawn_neg.any(axis=1)
+    replicates = decompose(draws.losses, drawn_pos[both], drawn_neg[both])
+    null_fits = _Fits.of(null_pos, null_neg)
+    null, in_blocks = draws.losses.mean(null_pos, null_neg) - null_fits.scores, draws.decomposed
+    observed = decompose(ProperLosses.of(p), ranking.pos, ranking.neg)
 
     def band(curves: Floats, centre: Floats) -> Table:
         tail = (1.0 - level) / 2.0
@@ -218,21 +240,21 @@ def calibrate(
         columns = {"probability": p[grid], "comes_true": fitted[grid], **ends}
         return columns_table({name: values[::-1] for name, values in columns.items()}, "Band")
 
-    counted = pos.astype(np.float64), neg.astype(np.float64)
+    counted = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
     weighing = Weighing.of(sample, ranking) or Weighing(*counted)  # rows that count alike: squares of 1
     intercept, slope, in_the_large = _logistic(p, *counted, weighing, level)
     return Calibration(
         name,
         p,
         fitted,
-        (pos + neg).astype(np.float64),
-        _part_rows(observed, null.mean(axis=0), replicates, level),
+        counted[0] + counted[1],
+        _part_rows(observed, in_blocks[:, 1] - null.mean(axis=0), replicates, level),
         slope,
         intercept,
         in_the_large,
-        _p_value(null, observed),
-        band(null_curves, p[grid]),
-        band(own_curves, fitted[grid]),
+        _p_value(null, in_blocks),
+        band(null_fits.at(taken), p[grid]),
+        band(own_fits.at(taken), fitted[grid]),
         level,
         n_drawn,
     )
@@ -240,56 +262,68 @@ def calibrate(
 
 def calibration_test(sample: Any, ranking: Ranking, n_drawn: int, rng: np.random.Generator) -> float:
     """The p-value alone: how often outcomes drawn from the probabilities are as miscalibrated as those observed."""
-    p, draws = ranking.score.astype(np.float64), _draws_of(sample, ranking)
-    losses = ProperLosses.of(p)
-    null, _ = _drawn_outcomes(losses, p, draws, _grid(p, draws.pos + draws.neg), n_drawn, rng)
-    return _p_value(null, decompose(losses, draws.pos, draws.neg))
+    draws = _Draws(sample, ranking)
+    pos, neg = draws.outcomes(ranking.score.astype(np.float64), n_drawn, rng)
+    return _p_value(draws.losses.mean(pos, neg) - _Fits.of(pos, neg).scores, draws.decomposed)
 
 
-def _draws_of(sample: Any, ranking: Ranking) -> _GroupDraws | _RowDraws:
-    return _GroupDraws(ranking) if sample.weight is None else _RowDraws(sample, ranking)
+class _Draws:
+    """Samples like one, in blocks of neighbouring scores: new outcomes, or its rows drawn again.
 
-
-class _GroupDraws:
-    """Samples like one whose rows count alike, drawn group by group: new outcomes, or its rows drawn again."""
-
-    def __init__(self, ranking: Ranking) -> None:
-        self.pos, self.neg = ranking.pos.astype(np.int64), ranking.neg.astype(np.int64)
-        self.size, self._rows = len(ranking), int(ranking.rows)
-
-    def outcomes(self, chance: Floats, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Positives and negatives of each group where each case is positive with the chance of its group."""
-        cases = self.pos + self.neg
-        pos = rng.binomial(cases, chance)
-        return pos, cases - pos
-
-    def rows(self, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Positives and negatives of each group where the rows are drawn again."""
-        counts = rng.multinomial(self._rows, np.concatenate([self.pos, self.neg]) / self._rows)
-        return counts[: self.size], counts[self.size :]
-
-
-class _RowDraws:
-    """The same where rows have weights, drawn row by row: a row of weight w is one draw, not w of them."""
+    A block has the mean probability of its cases, which is right if theirs are. There are at most 400: steps of an
+    isotonic fit are much longer (a share n^(-1/3) of n cases), and what is drawn no longer grows with n. Rows with
+    weights are drawn row by row: a row of weight w is one draw, not w of them.
+    """
 
     def __init__(self, sample: Any, ranking: Ranking) -> None:
-        self.pos, self.neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-        self.size = len(sample)
-        self._group = ranking.group_of(sample.score)
-        self._weight, self._positive = sample.weight.astype(np.float64), sample.positive
+        p, cases = ranking.score.astype(np.float64), (ranking.pos + ranking.neg).astype(np.float64)
+        before = np.cumsum(cases) - cases
+        self.block = np.arange(len(p)) if len(p) <= _BLOCKS else (before * (_BLOCKS / cases.sum())).astype(np.intp)
+        self.starts = tie_starts(self.block)
+        self.block = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(p))))
+        self.cases = cases
+        self.pos, self.neg = (np.add.reduceat(side, self.starts) for side in (ranking.pos, ranking.neg))
+        self.losses = ProperLosses.of(self._means(p))
+        self.decomposed = decompose(self.losses, self.pos, self.neg)
+        self.sample = sample if sample.weight is not None else None
+        self.group = ranking.group_of(sample.score) if sample.weight is not None else np.empty(0, np.intp)
 
-    def _sums(self, positive: NDArray[np.bool_], weight: Floats) -> tuple[Any, Any]:
-        pos, neg = (np.bincount(self._group[side], weight[side], len(self.pos)) for side in (positive, ~positive))
-        return pos, neg
+    def _means(self, of_group: Floats) -> Floats:
+        """The mean over the cases of each block; exactly the value of a block of one group."""
+        if len(self.starts) == len(of_group):
+            return of_group
+        totals = np.add.reduceat(of_group * self.cases, self.starts)
+        return np.asarray(totals / np.add.reduceat(self.cases, self.starts))
 
-    def outcomes(self, chance: Floats, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Weight of the positives and negatives of each group where rows take the chance of their group."""
-        return self._sums(rng.random(self.size) < chance[self._group], self._weight)
+    def outcomes(self, chance: Floats, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Positives and negatives of each block (columns) where cases are positive with the chance of their group."""
+        chance = np.clip(chance, 0.0, 1.0)
+        if self.sample is None:
+            cases = (self.pos + self.neg).astype(np.int64)
+            pos = rng.binomial(cases, self._means(chance), size=(n_drawn, len(cases)))
+            return pos, cases - pos
+        of_row, weight = chance[self.group], self.sample.weight.astype(np.float64)
+        drawn = (self._weighed(rng.random(len(of_row)) < of_row, weight) for _ in range(n_drawn))
+        return _stacked(drawn)
 
-    def rows(self, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Weight of the positives and negatives of each group where the rows are drawn again."""
-        times = np.bincount(rng.integers(0, self.size, self.size), minlength=self.size)
-        return self._sums(self._positive, self._weight * times)
+    def rows(self, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Positives and negatives of each block where the rows are drawn again."""
+        if self.sample is None:
+            sizes = np.concatenate([self.pos, self.neg]).astype(np.int64)
+            counts = rng.multinomial(int(sizes.sum()), sizes / sizes.sum(), size=n_drawn)
+            return counts[:, : len(self.pos)], counts[:, len(self.pos) :]
+        n, weight = len(self.group), self.sample.weight.astype(np.float64)
+        times = (np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_drawn))
+        return _stacked(self._weighed(self.sample.positive, weight * each) for each in times)
+
+    def _weighed(self, positive: NDArray[np.bool_], weight: Floats) -> list[Floats]:
+        block = self.block[self.group]
+        return [np.bincount(block[side], weight[side], len(self.pos)) for side in (positive, ~positive)]
+
+
+def _stacked(drawn: Iterable[list[Floats]]) -> tuple[Any, Any]:
+    pos, neg = zip(*drawn, strict=True)
+    return np.array(pos), np.array(neg)
 
 
 def _p_value(null: Floats, observed: Floats) -> float:
@@ -306,35 +340,21 @@ def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], np.searchsorted(ends, spread), [len(p) - 1]]))
 
 
-def _drawn_outcomes(
-    losses: ProperLosses, chance: Floats, draws: Any, grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Miscalibrations and curve at the grid of samples whose outcomes are drawn with the given chances."""
-    miscalibration, curves = np.empty((n_drawn, len(SCORES))), np.empty((n_drawn, len(grid)))
-    chance = np.clip(chance, 0.0, 1.0)
-    taken = np.cumsum(draws.pos + draws.neg, dtype=np.float64)[grid]
-    for k in range(n_drawn):
-        pos, neg = draws.outcomes(chance, rng)
-        fit = _Fit.of(pos, neg)
-        miscalibration[k] = losses.mean(pos, neg) - fit.scores
-        curves[k] = fit.at(taken)
-    return miscalibration, curves
-
-
-def _part_rows(observed: Floats, overfit: Floats, replicates: Floats, level: float) -> Table:
+def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, level: float) -> Table:
     """Each part with its interval, from the spread of replicates.
 
     An isotonic fit overfits: miscalibration and discrimination look larger than they are, by about as much as the
-    miscalibration of outcomes drawn from the probabilities themselves, which have none. That is taken out.
+    miscalibration of outcomes drawn from the probabilities themselves, which have none. ``miscalibration`` is without
+    that; discrimination follows from it and the other two parts.
     """
+    spread = replicates.std(axis=0, ddof=1) if len(replicates) > 1 else np.full(observed.shape, math.nan)
     rows = []
     for (m, measure), (k, part) in product(enumerate(SCORES), enumerate(PARTS)):
-        drawn = replicates[:, m, k]
-        drawn = drawn[~np.isnan(drawn)]
-        half = z_of(level) * (float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan)
         value, method = float(observed[m, k]), "bootstrap"
         if part in ("miscalibration", "discrimination"):
-            value, method = max(0.0, value - float(overfit[m])), "bootstrap, overfit removed"
+            rest = 0.0 if part == "miscalibration" else float(observed[m, 3] - observed[m, 0])  # uncertainty − score
+            value, method = max(0.0, float(miscalibration[m]) + rest), "bootstrap, overfit removed"
+        half = z_of(level) * float(spread[m, k])
         ends = {"low": max(0.0, value - half), "high": value + half}
         row = {"measure": measure, "part": part, "value": value, **ends}
         rows.append({**row, "on_sample": float(observed[m, k]), "method": method})
@@ -358,32 +378,17 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: fl
     pos, neg = pos / total, neg / total  # shares, so that one tolerance suits every weight
 
     def fit(design: Floats, offset: Floats, beta: Floats, names: tuple[str, ...]) -> list[Estimate]:
-        def log_likelihood(beta: Floats) -> float:
-            odds = offset + design @ beta
-            return -float(pos @ np.logaddexp(0.0, -odds) + neg @ np.logaddexp(0.0, odds))
-
-        reached, converged = log_likelihood(beta), False
-        for _ in range(100):
-            q = logistic(offset + design @ beta)
-            information = (design * ((pos + neg) * q * (1.0 - q))[:, None]).T @ design
-            gradient = design.T @ (pos * (1.0 - q) - neg * q)
-            try:
-                step = np.linalg.solve(information, gradient)
-            except np.linalg.LinAlgError:
-                break
-            converged = float(gradient @ step) < 1e-14  # twice what is still to gain; rounding hides less than that
-            if converged:
-                beta = beta + step
-                break
-            step = step * min(1.0, 5.0 / float(np.abs(design @ step).max()))
-            for _ in range(60):
-                gained = log_likelihood(beta + step)
-                if gained >= reached:
-                    break
-                step = step / 2.0
-            beta, reached = beta + step, gained
-        if not converged:
+        size = len(x) // (2 * _BLOCKS)
+        if size > 1:  # neighbours share their mean first, which leaves a step or two for all
+            starts, cases = np.arange(0, len(x), size), pos + neg
+            pooled_pos, pooled_neg, pooled = (np.add.reduceat(v, starts) for v in (pos, neg, cases))
+            coarse = np.add.reduceat(design * cases[:, None], starts) / pooled[:, None]
+            shift = np.add.reduceat(offset * cases, starts) / pooled
+            beta = _newton(coarse, shift, pooled_pos, pooled_neg, beta)[0]
+        beta, information = _newton(design, offset, pos, neg, beta)
+        if information is None:
             return [Estimate(name, math.nan, reason="the logistic regression does not converge") for name in names]
+        q = logistic(offset + design @ beta)
         inverse = np.linalg.inv(information)
         seen = weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2
         expected = (weighing.pos + weighing.neg) * q * (1.0 - q)
@@ -403,3 +408,31 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: fl
     undefined = [Estimate(name, math.nan, reason=reason) for name in names]
     both = undefined if reason else fit(line, np.zeros_like(x), np.array([log_odds, 0.0]), names)
     return [*both, *fit(line[:, :1], x, np.zeros(1), ("in_the_large",))]
+
+
+def _newton(design: Floats, offset: Floats, pos: Floats, neg: Floats, beta: Floats) -> tuple[Floats, Floats | None]:
+    """The coefficients of the highest likelihood, and their information; None where no step converges."""
+
+    def log_likelihood(beta: Floats) -> float:
+        odds = offset + design @ beta
+        return -float(pos @ np.logaddexp(0.0, -odds) + neg @ np.logaddexp(0.0, odds))
+
+    reached = log_likelihood(beta)
+    for _ in range(100):
+        q = logistic(offset + design @ beta)
+        information = (design * ((pos + neg) * q * (1.0 - q))[:, None]).T @ design
+        gradient = design.T @ (pos * (1.0 - q) - neg * q)
+        try:
+            step = np.linalg.solve(information, gradient)
+        except np.linalg.LinAlgError:
+            break
+        if float(gradient @ step) < 1e-14:  # twice what is still to gain; rounding hides less than that
+            return beta + step, information
+        step = step * min(1.0, 5.0 / float(np.abs(design @ step).max()))
+        for _ in range(60):
+            gained = log_likelihood(beta + step)
+            if gained >= reached:
+                break
+            step = step / 2.0
+        beta, reached = beta + step, gained
+    return beta, None

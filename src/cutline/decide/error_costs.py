@@ -184,14 +184,21 @@ class _TriedCuts:
         listed = ranking.score[places].astype(np.float64)
         self.thresholds = np.unique(np.concatenate([[best.threshold, -np.inf], corners, listed]))
         self.at_best = int(np.searchsorted(self.thresholds, best.threshold))
-        self.sample = sample
+        self.positive = sample.positive
         self.stretch = np.maximum(np.searchsorted(self.thresholds, sample.score, side="left") - 1, 0)
 
-    def taken(self, times: Floats | float = 1.0) -> tuple[Floats, Floats, float, float]:
-        """Positives and negatives above each threshold, and in all, where rows come so often."""
-        weight = self.sample.row_weight * times
+    def cells(self) -> Floats:
+        """Rows that lie in the same stretch and class become one: how many are in each."""
+        cell = 2 * self.stretch + self.positive
+        sizes = np.bincount(cell, minlength=2 * len(self.thresholds)).astype(np.float64)
+        there = np.flatnonzero(sizes)
+        self.stretch, self.positive = there // 2, there % 2 == 1
+        return sizes[there]
+
+    def taken(self, weight: Floats) -> tuple[Floats, Floats, float, float]:
+        """Positives and negatives above each threshold, and in all, where rows have these weights."""
         above = []
-        for side in (self.sample.positive, ~self.sample.positive):
+        for side in (self.positive, ~self.positive):
             counts = np.bincount(self.stretch[side], weight[side], len(self.thresholds))
             above.append(np.cumsum(counts[::-1], dtype=np.float64)[::-1])
         return above[0], above[1], float(above[0][0]), float(above[1][0])
@@ -217,10 +224,16 @@ def cheapest(
     threshold, tp, fp, apparent = best[model]
     n_pos, n_neg = float(rankings[model].n_pos), float(rankings[model].n_neg)
     tried = {name: _TriedCuts(samples[name], rankings[name], best[name]) for name in samples}
+    weights = {name: sample.row_weight for name, sample in samples.items()}
     n_drawn = min(n_resamples, max(50, _ROWS_DRAWN // max(map(len, samples.values()))), _REPLICATES)
-    draws = islice(_multiplicities(samples, clusters, paired, seed), n_drawn)
+    draws: Iterator[_Draw]
+    if len(samples) == 1 and clusters is None and not rankings[model].weighted:
+        n_drawn, weights = min(n_resamples, _REPLICATES), {model: tried[model].cells()}
+        draws = islice(_drawn_cells(model, weights[model], seed), n_drawn)
+    else:
+        draws = islice(_drawn_rows(weights, clusters, paired, seed), n_drawn)
     with Progress("costs", n_drawn, progress) as counter:
-        optimism, drawn = _resampled(tried, apparent, prices, draws, counter)
+        optimism, drawn = _resampled(tried, weights, apparent, prices, draws, counter)
     value, z = apparent + optimism, z_of(level)
     error, skew = prices.spread(tp, fp, n_pos, n_neg)
     if rankings[model].weighted or clusters is not None:
@@ -253,11 +266,15 @@ def cheapest(
     )
 
 
+_Draw = tuple[Mapping[str, Floats], Mapping[str, Floats]]  # by model: weights of the rows drawn, and of those left out
+
+
 def _resampled(
     tried: Mapping[str, _TriedCuts],
+    weights: Mapping[str, Floats],
     apparent: float,
     prices: ErrorPrices,
-    draws: Iterator[Mapping[str, Floats]],
+    draws: Iterator[_Draw],
     counter: Progress,
 ) -> tuple[float, dict[str, Floats]]:
     """Optimism of the cheapest cut, and for each model the replicates of the cost at its own.
@@ -266,12 +283,12 @@ def _resampled(
     replicate. The first difference is smaller than the optimism and the second larger: their mean is taken.
     """
     first = np.cumsum([0, *(len(cuts.thresholds) for cuts in tried.values())])
-    on_sample = np.concatenate([prices.expected(*cuts.taken()) for cuts in tried.values()])
+    on_sample = np.concatenate([prices.expected(*cuts.taken(weights[name])) for name, cuts in tried.items()])
     at_best: dict[str, list[float]] = {name: [] for name in tried}
     nearer, out_cost, out_rows = [], 0.0, 0.0
-    for times in draws:
+    for inside, outside in draws:
         counter.advance()
-        costs = [prices.expected(*cuts.taken(times[name])) for name, cuts in tried.items()]
+        costs = [prices.expected(*cuts.taken(inside[name])) for name, cuts in tried.items()]
         for (name, cuts), cost in zip(tried.items(), costs, strict=True):
             at_best[name].append(float(cost[cuts.at_best]))
         every = np.concatenate(costs)
@@ -281,7 +298,7 @@ def _resampled(
         nearer.append(float(on_sample[at] - every[at]))
         k = int(np.searchsorted(first, at, side="right")) - 1
         name = list(tried)[k]
-        tp, fp, n_pos, n_neg = tried[name].taken((times[name] == 0).astype(np.float64))
+        tp, fp, n_pos, n_neg = tried[name].taken(outside[name])
         if size := n_pos + n_neg:
             left_out = float(prices.expected(tp[at - first[k]], fp[at - first[k]], n_pos, n_neg))
             if left_out == left_out:
@@ -292,20 +309,35 @@ def _resampled(
     return max(0.0, (float(np.mean(nearer)) + out_cost / out_rows - apparent) / 2.0), replicates
 
 
-def _multiplicities(
-    samples: Mapping[str, Sample], clusters: Mapping[str, NDArray[np.int64]] | None, paired: bool, seed: int
-) -> Iterator[dict[str, Floats]]:
-    """How often each row came, replicate by replicate without end; models on the same rows share their draws."""
+def _drawn_rows(
+    weights: Mapping[str, Floats], clusters: Mapping[str, NDArray[np.int64]] | None, paired: bool, seed: int
+) -> Iterator[_Draw]:
+    """Rows drawn again, replicate by replicate without end; models on the same rows share their draws."""
     rng = np.random.default_rng([seed, 3])
 
     def draw(name: str) -> Floats:
         unit = None if clusters is None else clusters[name]
-        n = len(samples[name]) if unit is None else int(unit.max()) + 1
+        n = len(weights[name]) if unit is None else int(unit.max()) + 1
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         return times if unit is None else times[unit]
 
     while True:
-        yield dict.fromkeys(samples, draw(next(iter(samples)))) if paired else {name: draw(name) for name in samples}
+        shared = draw(next(iter(weights))) if paired else None
+        times = {name: draw(name) if shared is None else shared for name in weights}
+        inside = {name: weights[name] * each for name, each in times.items()}
+        yield inside, {name: weights[name] * (each == 0) for name, each in times.items()}
+
+
+def _drawn_cells(name: str, sizes: Floats, seed: int) -> Iterator[_Draw]:
+    """The same for rows in cells of equal rows: of m rows drawn k times, m(1 − 1/m)^k are left out on average.
+
+    What a replicate takes then does not grow with the rows.
+    """
+    rng = np.random.default_rng([seed, 3])
+    n, kept = int(sizes.sum()), 1.0 - 1.0 / sizes
+    while True:
+        times = rng.multinomial(n, sizes / n).astype(np.float64)
+        yield {name: times}, {name: sizes * kept**times}
 
 
 def _ratios(

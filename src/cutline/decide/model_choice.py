@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.bands import hits_by, units_of
@@ -353,12 +354,9 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
     negatives) / (cost of a false negative · positives). Between two vertices a mixture of both is reached by
     choosing between them at random.
     """
-    points = []
+    points = []  # the corners of each model's own hull: no other point lies on that of all
     for name, ranking in rankings.items():
-        x = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)]) / ranking.n_neg
-        y = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)]) / ranking.n_pos
-        t = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
-        points += [(a, b, name, c) for a, b, c in zip(x.tolist(), y.tolist(), t.tolist(), strict=True)]
+        points += [(a, b, name, c) for a, b, c in zip(*(v.tolist() for v in hull_points(ranking)), strict=True)]
     points.sort(key=lambda p: (p[0], -p[1]))
     hull: list[tuple[float, float, str, float]] = []
     for point in points:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
 _MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
-_DRAWS = 199  # replicates for these bands: a page waits for them
 _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
 _MOST_HISTOGRAMS = 6
 _CALIBRATION = {
@@ -132,12 +131,10 @@ def _calibration(usable: Mapping[int, Evaluation]) -> Section:
 
 def _calibrated(ev: Evaluation) -> Calibration | None:
     """The calibration of a model; None where its rows are not there, clustered, or too many."""
-    from ..decide.calibration import calibrate
-
     if len(ev.ranking) > _MOST_GROUPS or getattr(ev.rows, "clusters", None) is not None:
         return None
     try:
-        return calibrate(ev.sample, ev.ranking, name=ev.name, level=ev.settings.level, n_resamples=_DRAWS)
+        return ev.calibration()
     except InputError:  # a stream keeps no rows
         return None
 
