@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -339,6 +342,8 @@ def format_value(value: Any) -> str:
             return f"{int(value)}"
         if 1e-3 <= abs(value) < 1e4:
             return f"{value:.4f}"
+        if 1e-9 < abs(value) < 1e-3:  # four digits without an exponent
+            return f"{value:.{3 - math.floor(math.log10(abs(value)))}f}"
         return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
     return str(value)
 
@@ -385,19 +390,81 @@ def round_up(value: float) -> int:
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
 
 
-def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
-    """A plain table, numbers to the right."""
-    cells = [[format_value(row.get(column)) for column in columns] for row in rows]
+# What steers a terminal: control characters (but for line break and tab), lone surrogates, and what turns the direction
+# of writing. In a line of its own a break and a tab are that, too.
+_TURNING = r"\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f{_TURNING}]")
+_STEERING_IN_LINE = re.compile(rf"[\x00-\x1f{_TURNING}]")
 
-    def is_number(value: Any) -> bool:
-        return value is None or isinstance(value, int | float) or getattr(value, "is_number", False)
 
-    right = [all(is_number(row.get(column)) for row in rows) for column in columns]
-    widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(columns)]
+def clean(text: str, *, in_line: bool = False) -> str:
+    r"""Text without characters that steer a terminal, whatever names it contains; ``in_line``: no line breaks either.
 
-    def line(texts: Sequence[str]) -> str:
-        padded = (t.rjust(w) if r else t.ljust(w) for t, w, r in zip(texts, widths, right, strict=True))
-        return "  ".join(padded).rstrip()
+    >>> clean("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return (_STEERING_IN_LINE if in_line else STEERING).sub(
+        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text
+    )
 
-    head = [title] if title else []
-    return "\n".join([*head, line(columns), "  ".join("─" * w for w in widths), *(line(row) for row in cells)])
+
+_NUMBER = re.compile(r"([-−+<>≥≈]? ?\d[\d.,]*(e-\d+)?[%×*]{0,2}|–|∞|)( ?(…|to|–) ?[-−+]?[\d.,∞]+[%×]?)?")
+_SPARE = ("method", "note", "same_as", "range", "family")  # what a narrow terminal does without, in this order
+
+
+def text_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    title: str = "",
+    *,
+    group: str = "",
+    width: int | None = None,
+) -> str:
+    """A plain table, numbers to the right.
+
+    Within the ``width`` of a terminal, spare columns are left out and then the widest columns of words are wrapped;
+    ``group``: a column whose repeated values are left blank there.
+    """
+    cells = {name: [clean(format_value(row.get(name)), in_line=True) for row in rows] for name in columns}
+    right = {name for name in columns if all(map(_is_number, (row.get(name) for row in rows)))}
+    heads = {name: clean(name, in_line=True) for name in columns}
+    widths = {name: max(map(len, [heads[name], *cells[name]])) for name in columns}
+    shown, left_out = list(columns), []
+
+    def excess() -> int:
+        return 0 if width is None else sum(widths[name] + 2 for name in shown) - 2 - width
+
+    for spare in _SPARE:
+        if excess() > 0 and spare in shown and len(shown) > 2:
+            shown.remove(spare)
+            left_out.append(spare)
+    for name in sorted(shown, key=lambda name: (name not in right, -widths[name])):  # heads of numbers first
+        if excess() > 0:
+            whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
+            widths[name] = max([widths[name] - excess(), *map(len, [*whole, *heads[name].split()])])
+
+    def lines(texts: Mapping[str, str]) -> Iterator[str]:
+        wrapped = [textwrap.wrap(texts[name], max(1, widths[name]), break_on_hyphens=False) or [""] for name in shown]
+        for parts in itertools.zip_longest(*wrapped, fillvalue=""):
+            padded = (
+                part.rjust(widths[name]) if name in right else part.ljust(widths[name])
+                for name, part in zip(shown, parts, strict=True)
+            )
+            yield "  ".join(padded).rstrip()
+
+    table = [*([title] if title else []), *lines(heads), "  ".join("─" * widths[name] for name in shown)]
+    for k in range(len(rows)):
+        texts = {name: cells[name][k] for name in shown}
+        if width is not None and group and group in texts and k and cells[group][k] == cells[group][k - 1]:
+            texts[group] = ""
+        table += lines(texts)
+    if left_out:
+        table.append(f"(hidden: {', '.join(left_out)}; widen the terminal or use --format markdown)")
+    return "\n".join(table)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a cell is a number, or the text of one, perhaps with its interval."""
+    if isinstance(value, str):
+        return getattr(value, "is_number", False) or _NUMBER.fullmatch(value) is not None
+    return value is None or isinstance(value, int | float)

@@ -29,6 +29,7 @@ Outcome = Literal["pass", "fail", "undecided"]
 _SIGN = re.compile(">=|<=|[<>≥≤]")
 _SIGNS = {"≥": ">=", "≤": "<="}
 _KEEPS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_SAME = 1e-12  # of a value: what sums of shared places may differ by rounding
 POWER = 0.8  # the usual convention (Cohen 1988)
 E = TypeVar("E", bound=Any)
 
@@ -176,6 +177,23 @@ class Verdict(KeepsFields):
         return min(rivals, key=lambda d: abs(d.difference)) if rivals else None
 
     @property
+    def tied(self) -> list[str]:
+        """The models that share the best value, by name: the best model alone where no other has it."""
+        level = [name for name, d in self.differences.items() if abs(d.difference) <= _SAME * abs(self.value.value)]
+        return sorted([self.best, *level])
+
+    @property
+    def lead(self) -> str:
+        """The verdict in a few words: whom to use if that is clear, who is ahead, or who is tied."""
+        if self.status == "clear":
+            return f"use {self.best}"
+        if self.status == "equivalent":
+            return f"{' or '.join(sorted([self.best, *self.tested]))}, which differ by less than the margin"
+        if len(self.tied) > 1:
+            return f"{' or '.join(self.tied)}, which are tied"
+        return f"{self.best} is ahead, but not clearly" if self.status == "cannot tell" else f"{self.best} is ahead"
+
+    @property
     def cases_needed(self) -> CasesNeeded | None:
         """The number of cases needed to detect a difference between the best model and every rival (the rival that
         needs the most). None if there is no rival, or if no number can be given for one of them.
@@ -202,7 +220,7 @@ class Verdict(KeepsFields):
             return "clear"
         if all(d.verdict == "equivalent" for d in self.tested.values()):
             return "equivalent"
-        return "level" if self.rival.difference == 0 else "cannot tell"
+        return "level" if len(self.tied) > 1 else "cannot tell"
 
     @property
     def sure(self) -> bool:
@@ -258,6 +276,7 @@ class Verdict(KeepsFields):
             **values_of(self, "question", "measure", "best"),
             "value": self.value.value,
             **values_of(self, "sure", "status"),
+            "tied": self.tied if len(self.tied) > 1 else [],
             "rivals": list(self.rivals),
             "comparisons": self.comparisons,
             **self.needs,

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from ..errors import InputError, listed, show
-from ..table import Section
 from . import options as o
 from .evaluate import ONE_CLASS, Groups, JudgeArguments, pictures, settings_of
 from .options import COMMAND_LINE, about_file, column, command, option, refuse_others
@@ -38,27 +37,29 @@ class Margin(o.Arguments, section="Measures and intervals"):
     margin: float | None = option("Differences below this do not matter to you.")
 
 
-class SwapOutput(o.Arguments, section="Output"):
-    """Another answer than the differences."""
+class CompareOutput(o.Arguments, section="Output"):
+    """More than the answer, or another one."""
 
+    pairs: bool = option("Also show the difference of each pair of models, and who leads at which quota.")
+    why: bool = option("Explain how the model for each goal is chosen.")
     swaps: bool = option(
         "Instead: who enters and who leaves the list when the second --score replaces the first (with --quota)."
     )
 
 
-class CompareArguments(CompareColumns, JudgeArguments, Margin, SwapOutput):
+class CompareArguments(CompareColumns, JudgeArguments, Margin, CompareOutput):
     """The options of ``compare``."""
 
 
 OF_SWAPS: Groups = [
-    *(o.SeveralModels, SwapOutput, o.Places, o.LabelValues, o.Weighted, o.Level, o.Reading, o.Printed, o.Plotted),
+    *(o.SeveralModels, CompareOutput, o.Places, o.LabelValues, o.Weighted, o.Level, o.Reading, o.Printed, o.Plotted),
 ]
 OF_MODELS_OF_CLASSES: Groups = [
-    *(CompareColumns, o.Weighted, o.Clustered, o.ClassOrder, o.Intervals, Margin, o.Printed, o.Measures),
+    *(CompareColumns, o.Weighted, o.Clustered, o.ClassOrder, o.Intervals, Margin, o.Printed, o.Measures, CompareOutput),
     *(o.Reading, o.Engine, o.Paged, o.Plotted),
 ]
 # these have a meaning for one model of several classes, and not for a comparison of them
-_NOT_COMPARED = ("quota", "cost", "value", "everything")
+_NOT_COMPARED = ("quota", "cost", "value", "why")
 
 
 @command(
@@ -127,9 +128,11 @@ def compare(asked: CompareArguments) -> Report:
         cheap = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
         return {**json.loads(made.to_json()), "dominance": dominance_of(made), **cheap}
 
-    sections = partial(made.sections, terms=COMMAND_LINE, all_measures=asked.everything, cheapest=cheapest)
+    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
+    sections = partial(made.sections, terms=COMMAND_LINE, **shown)
     rows = lambda: list(made.differences)  # noqa: E731
-    return Report(made, facts, settings, document, rows, sections, **pictures(made, facts, asked))
+    more = ["--pairs", "--why", f"--all ({len(made.specs)} measures)", "--html report.html"]
+    return Report(made, facts, settings, document, rows, sections, more, **pictures(made, facts, asked))
 
 
 def _columns_by_case(engine: str, asked: CompareArguments) -> Columns:
@@ -177,10 +180,13 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     say_dropped(first.dropped or 0, len(first.sample))
     facts = {"file": asked.file, "label": label, **models, "dropped": first.dropped}
     facts = {key: value for key, value in facts.items() if value}
-    sections = partial(cmp.sections, terms=COMMAND_LINE, dropped=first.dropped or 0)
+    shown: dict[str, Any] = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": first.dropped or 0}
+    sections = partial(cmp.sections, terms=COMMAND_LINE, **shown)
     source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
     page = partial(cmp.to_html, source=source)
-    return Report(cmp, facts, settings_of(cmp, len(first.sample), asked.measures), sections=sections, page=page)
+    more = ["--pairs", f"--all ({len(cmp.specs)} measures)", "--html report.html"]
+    settings = settings_of(cmp, len(first.sample), asked.measures)
+    return Report(cmp, facts, settings, sections=sections, more=more, page=page)
 
 
 def _swaps(asked: CompareArguments) -> Report:
@@ -224,5 +230,4 @@ def _swaps(asked: CompareArguments) -> Report:
         return {"rows": len(rows), **facts, "swapped_rows": swapped()}
 
     settings = {"rows": len(rows), "quota": made.quota, "level": asked.level}
-    more = [Section("more", ["--format csv lists the swapped rows."])]
-    return Report(made, loaded.facts, settings, document, swapped, more=more)
+    return Report(made, loaded.facts, settings, document, swapped, more=["--format csv (the swapped rows)"])

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, listed
-from ..table import Section, to_jsonable
+from ..table import to_jsonable
 from . import options as o
 from .options import COMMAND_LINE, about_file, argument, column, command, option, refuse_others
 from .output import Report, note
@@ -144,6 +144,7 @@ class EvaluateRows(o.Arguments, section="Groups of rows"):
     quota_by: str | None = option(
         "With --by: also price given places of each segment (north:60,south:40).", metavar="S:N,…"
     )
+    fairness: bool = option("With --by: also show who gets the places of one list, and what other rules would cost.")
 
 
 class Abstaining(o.Arguments, section="Where to cut"):
@@ -222,6 +223,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
         return _evaluate_sampled(asked, asked.inclusion)
     if asked.quota_by is not None and not asked.by:
         raise InputError("quota_by", "gives places to segments", "name their column with {by}")
+    if asked.fairness and not asked.by:
+        raise InputError("fairness", "compares segments", "name their column with {by}")
     engine = choose_engine(asked)
     goal = _goal(asked, engine)
     with opened_by(engine, asked) as table:
@@ -271,6 +274,7 @@ def _report_of(
     ev: Evaluation, facts: Mapping[str, Any], asked: EvaluateArguments, *, short: bool, cut: Cut | None = None
 ) -> Report:
     """An evaluation in every form; ``short``: with the measures of a short table."""
+    from ..catalogue.declare import measures
 
     def document() -> dict[str, Any]:
         from ..present.words import cut_point
@@ -286,13 +290,14 @@ def _report_of(
             content["batch_rules"] = {key: value for key, value in rules.items() if key != "batches"}
         return content
 
+    number = sum(measure.of_one_score and not measure.own for measure in measures())
     return Report(
         ev,
         facts,
         settings_of(ev, ev.facts["rows"], asked.measures),
         document,
-        sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=not short, cut=cut),
-        more=[Section("more", ["--all prints every measure of the catalogue."])] if short else [],
+        sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=asked.everything, cut=cut),
+        more=[f"--all ({number} measures)", "--html report.html", "cutline measures NAME"] if short else [],
     )
 
 
@@ -404,9 +409,11 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, t
             content["price"] = None if seg.prices is None else json.loads(seg.prices.to_json())
         return content
 
-    sections = partial(seg.sections, terms=COMMAND_LINE, all_measures=asked.everything, measures=asked.measures)
+    shown = {"all_measures": asked.everything, "fairness": asked.fairness, "measures": asked.measures}
+    sections = partial(seg.sections, terms=COMMAND_LINE, **shown)
     settings = settings_of(seg.overall, seg.overall.facts["rows"], asked.measures)
-    return Report(seg, facts, settings, document, sections=sections, **pictures(every, facts, asked))
+    more = ["--all (every measure and difference)", "--fairness", "--html report.html"]
+    return Report(seg, facts, settings, document, sections=sections, more=more, **pictures(every, facts, asked))
 
 
 def _evaluate_sampled(asked: EvaluateArguments, inclusion: str) -> Report:
@@ -489,7 +496,7 @@ def _find_classes(table: Any, asked: EvaluateArguments, engine: str) -> dict[str
             raise InputError(None, problem, "name {label} and {score}")
         return None
     refuse_others(asked, OF_CLASSES, "works with two classes only", ONE_CLASS)
-    by = classes.found_by if not classes.scores else f"{classes.found_by} ({listed(classes.scores, 4)})"
+    by = classes.found_by if not classes.scores else f"{classes.found_by} ({listed(classes.scores, 2)})"
     note(f"several classes: label {classes.label!r}, {by}")
     return {"label": classes.label, "score": list(classes.scores), "predicted": classes.predicted}
 
@@ -518,8 +525,10 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     how: dict[str, Any] = {"all_measures": asked.everything, "measures": asked.measures, "quota": asked.quota}
     sections = partial(ev.sections, terms=COMMAND_LINE, kept=abstention, **how)
-    settings = settings_of(ev, len(ev.sample), asked.measures)
-    return Report(ev, facts, settings, document, sections=sections, page=write)
+    settings, more = settings_of(ev, len(ev.sample), asked.measures), ["--html report.html"]
+    if not asked.everything and not asked.measures:
+        more.insert(0, f"--all ({len(ev.specs)} measures)")
+    return Report(ev, facts, settings, document, sections=sections, more=more, page=write)
 
 
 # ---------------------------------------------------------------------------------------------------- conditions

@@ -12,8 +12,9 @@ from typing import IO, Any
 import click
 
 from ..errors import InputError, LabelWarning
+from ..table import clean
 from .options import COMMAND_LINE, TERMS
-from .output import clean, note
+from .output import note
 
 # Section of the help -> the commands in it: the module of each, and its line. The help must not import the commands.
 SECTIONS = {

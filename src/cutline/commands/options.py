@@ -143,6 +143,7 @@ class Arguments:
     html: str | None = None
     plot: str | None = None
     plot_kind: str | None = None
+    everything: bool = False
 
     def __init_subclass__(cls, section: str = "Options") -> None:
         cls.section = section
@@ -240,7 +241,8 @@ class Command(click.Command):
         check_plot(asked.plot, asked.plot_kind)
         report = self.function(asked)
         if report is not None:
-            report.publish(asked.form, html=asked.html, plot=asked.plot, kind=asked.plot_kind)
+            how = {"html": asked.html, "plot": asked.plot, "kind": asked.plot_kind, "full": asked.everything}
+            report.publish(asked.form, **how)
             ctx.exit(report.status)
 
 

@@ -10,47 +10,32 @@ import itertools
 import json
 import os
 import re
+import shutil
 import stat
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from ..errors import InputError, how_to_install, listed
 from ..runtime import is_stream
-from ..table import Section, format_value, text_table, to_jsonable
-
-if TYPE_CHECKING:
-    from rich.table import Table as RuledTable
+from ..table import STEERING, Section, clean, to_jsonable
 
 Row = Mapping[str, Any]
 QUIET = "cutline.quiet"  # where a context keeps that messages are not wanted
-# Control characters (but for line break and tab), lone surrogates, and what turns the direction of writing.
-_TURNING = r"\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-_STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f{_TURNING}]")
-_STEERING_IN_LINE = re.compile(rf"[\x00-\x1f{_TURNING}]")
-_PROSE = ("note", "reading", "title", "same_as", "models", "lead")  # columns of words, wrapped between them
-_SPARE = ("method", "note", "same_as", "range")  # columns that a narrow terminal does without, in this order
-
-
-def clean(text: str, *, in_line: bool = False) -> str:
-    r"""Text without signs that steer a terminal, whatever the names in it hold; ``in_line``: no line breaks either.
-
-    >>> clean("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return (_STEERING_IN_LINE if in_line else _STEERING).sub(
-        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text
-    )
 
 
 def note(message: str) -> None:
     """A message for people, on standard error; none with --quiet."""
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get(QUIET):
-        click.echo(clean(message), err=True)
+        wide = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+        click.echo(
+            "\n".join(textwrap.wrap(clean(message), wide, break_on_hyphens=False)) if wide else clean(message), err=True
+        )
 
 
 def say(text: str = "") -> None:
@@ -66,7 +51,7 @@ def emit(text: str) -> None:
 def as_json(content: Any) -> str:
     """A document for programs; signs that steer a terminal are written by their numbers, which JSON allows."""
     text = json.dumps(to_jsonable(content), indent=2, ensure_ascii=False)
-    return _STEERING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+    return STEERING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None:
@@ -174,77 +159,6 @@ def _short(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "", section: str = "") -> None:
-    """A table: coloured and ruled on a terminal, plain where it is piped. ``section`` names the column that groups."""
-    if not rows:
-        return
-    rows = [{key: clean(v, in_line=True) if isinstance(v, str) else v for key, v in row.items()} for row in rows]
-    rows = [{clean(key, in_line=True): value for key, value in row.items()} for row in rows]
-    columns = [clean(column, in_line=True) for column in columns]
-    if not sys.stdout.isatty():
-        say(text_table(rows, columns, title))
-        return
-    from rich.console import Console
-
-    console = Console()
-    shown, fits = _fitting(rows, columns, console.width)
-    if not fits:  # no table of whole words fits: the terminal wraps whole lines
-        say(text_table(rows, shown, title))
-        return
-    console.print(_ruled(rows, shown, title, section))
-    left_out = [column for column in columns if column not in shown]
-    if left_out:
-        say(f"({' and '.join(left_out)} left out: the terminal is narrow; --format markdown shows all)")
-
-
-def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[list[str], bool]:
-    """The columns to show in this width, and whether they fit without breaking a word."""
-
-    def needed(*, wrapped: bool) -> int:
-        total = 0
-        for column in shown:
-            cells = [column, *(format_value(row.get(column)) for row in rows)]
-            parts = [part for cell in cells for part in (cell.split() if wrapped and column in _PROSE else [cell])]
-            total += max(map(len, parts), default=0) + 3  # a blank at each side and one between
-        return total - 1
-
-    shown = list(columns)
-    for spare in (None, *_SPARE):
-        if spare in shown and len(shown) > 2:
-            shown.remove(spare)
-        if needed(wrapped=False) <= width:
-            return shown, True
-    if needed(wrapped=True) > width and "family" in shown and len(shown) > 2:
-        shown.remove("family")  # the lines between the families stay
-    return shown, needed(wrapped=True) <= width
-
-
-def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str) -> RuledTable:
-    """The table for a terminal; only prose is wrapped."""
-    from rich import box
-    from rich.table import Table as RuledTable
-    from rich.text import Text
-
-    numeric = {c for c in columns if all(isinstance(r.get(c), int | float) or r.get(c) is None for r in rows)}
-    right = numeric | {c for c in columns if c in ("value", "interval")}
-    table = RuledTable(
-        title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
-    )
-    for column in columns:
-        justify: Literal["right", "left"] = "right" if column in right else "left"
-        table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column not in _PROSE)
-    before: Any = None
-    for row in rows:
-        here = row.get(section) if section else None
-        if section and here != before and before is not None:
-            table.add_section()
-        cells = [format_value(row.get(c)) if not (section and c == section and here == before) else "" for c in columns]
-        styles = {"↑": "green", "↓": "yellow"}
-        table.add_row(*(Text(cell, style=styles.get(cell, "")) for cell in cells))
-        before = here
-    return table
-
-
 def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """Rows as CSV; an undefined value is an empty cell."""
     text = io.StringIO()
@@ -259,9 +173,9 @@ def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
 class Report:
     """A result in every form: a document and rows for programs, sections for people, a page, a picture.
 
-    ``facts`` say what the result is about, in the document and behind the tables; ``settings`` how it was made.
-    ``document``, ``rows``, ``sections`` and ``draw`` are given where the result's own are not what is wanted; ``more``
-    is said by the command. The document begins with what the first section says.
+    ``facts`` are what the result is about, ``settings`` how it was made. ``document``, ``rows``, ``sections`` and
+    ``draw`` are given where the result's own are not what is wanted; ``more`` are the options that show more. The
+    document begins with the sentences of the first section.
     """
 
     result: Any
@@ -270,14 +184,23 @@ class Report:
     document: Callable[[], Mapping[str, Any]] | None = None
     rows: Callable[[], Sequence[Row]] | None = None
     sections: Callable[[], Iterable[Section]] | None = None
-    more: Sequence[Section] = ()
+    more: Sequence[str] = ()
     page: Callable[[str], None] | None = None
     draw: Callable[[str, str | None], None] | None = None
     status: int = 0
 
-    def publish(self, form: str, *, html: str | None = None, plot: str | None = None, kind: str | None = None) -> None:
-        """Write the page and the picture, print the result in one of the formats, and what makes it again."""
-        from ..present.render import as_markdown, readable
+    def publish(
+        self,
+        form: str,
+        *,
+        html: str | None = None,
+        plot: str | None = None,
+        kind: str | None = None,
+        full: bool = False,
+    ) -> None:
+        """Write the page and the picture, and print the result in one of the formats; ``full``: with all settings."""
+        from .. import __version__
+        from ..present.render import as_markdown, as_text
 
         if html is not None and self.page is not None:
             self.page(html)
@@ -287,27 +210,22 @@ class Report:
 
             self.draw(plot, kind) if self.draw is not None else write_picture(self.result, plot, kind)
             note(f"picture: {plot}")
-        settings = settings_line(**{**self.facts, **self.settings})
         if form == "csv":
             rows = (self.rows or self.result.to_dicts)()
             emit(as_csv(rows, list(rows[0])).rstrip("\n"))
-            note(settings)
+            note(settings_line(**{**self.facts, **self.settings}))
             return
-        sections = itertools.chain((self.sections or self.result.sections)(), self.more)
+        sections = iter((self.sections or self.result.sections)())
         if form == "json":
-            from .. import __version__
-
             content = self.document() if self.document is not None else json.loads(self.result.to_json())
-            emit(as_json({"cutline": __version__, **self.facts, "answer": next(sections).sentences, **content}))
+            facts = {"cutline": __version__, **self.facts, "answer": next(sections).sentences}
+            emit(as_json({**facts, "settings": dict(self.settings), **content}))
             return
-        if form == "markdown":
-            say(as_markdown(sections))
+        last = [f"More: {' · '.join(self.more)}"] if self.more else []
+        if full or form == "markdown":
+            last.append(settings_line(**{**self.facts, **self.settings}))
         else:
-            for k, part in enumerate(readable(sections)):
-                if k:
-                    say()
-                if isinstance(part, str):
-                    say(part)
-                else:
-                    print_table(part, part.columns, title=part.title, section=part.group)
-        say(f"\n{settings}")
+            seed = f"seed {self.settings['seed']} · " if "seed" in self.settings else ""
+            last.append(f"{seed}cutline {__version__} · all settings: --format json")
+        show = as_markdown if form == "markdown" else as_text
+        say(show(itertools.chain(sections, [Section("more", last)])))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..table import Table
+from ..table import Section, Table
 from . import options as o
 from .options import argument, command, option
-from .output import Report, as_csv, as_json, check_extra, emit, print_table, say
+from .output import Report, as_csv, as_json, check_extra, emit, say
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Measure
@@ -118,7 +118,7 @@ def measures(asked: MeasuresArguments) -> None:
     """List the measures, or explain the one called NAME (aliases such as sensitivity are known)."""
     from ..catalogue.declare import measure
     from ..catalogue.declare import measures as catalogue
-    from ..present.render import markdown_table
+    from ..present.render import as_text, markdown_table
 
     named = asked.name is not None
     if asked.name is not None:
@@ -139,11 +139,11 @@ def measures(asked: MeasuresArguments) -> None:
                 say(f"  {key.replace('_', ' '):<10} {value}")
     else:
         columns = ["family", "name", "better", "range", "title", "same_as"]
-        ranged = [{**row, "range": _range(row)} for row in rows]
+        shown = Table(({name: {**row, "range": _range(row)}[name] for name in columns} for row in rows), group="family")
         if asked.form == "markdown":
-            say(markdown_table(Table({name: row[name] for name in columns} for row in ranged)))
+            say(markdown_table(shown))
         else:
-            print_table(ranged, columns, section="family")
+            say(as_text([Section("measures", [shown])]))
 
 
 def _range(facts: dict[str, Any]) -> str:

@@ -14,15 +14,19 @@ from ..errors import PYTHON, Terms
 from ..estimate import Estimate
 from ..table import Figure, Section, Table, count, ends, format_value, pluralize
 from .render import Shaded
-from .words import ARROWS, between, on_scale
+from .words import arrow_of, between, joined, name_of, on_scale, short_comparison, short_rows, written
 
 if TYPE_CHECKING:
+    from ..catalogue.declare import Spec
     from ..class_evaluation import ClassComparison, ClassEvaluation, Confusion
     from ..decide.operating import Abstention
 
 MOST_CELLS = 30  # classes whose matrix is shown cell by cell
 MOST_ROWS = 60  # classes in a table
 _FEW_CLASSES = 15  # whose matrix fits on a screen
+_FEW_COLUMNS = 5  # classes whose matrix fits beside precision and recall
+_SHORT_ROWS = 6  # classes in the short text
+_SHORT_MEASURES = ("accuracy", "balanced_accuracy", "macro(f1)", "hand_till_auc", "log_loss")
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 _PLACES = ("class", "cases", "places", "threshold", "hits", "hit_rate", "hit_rate_low", "hit_rate_high", "qrecall")
 _RIGHT, _WRONG = "0,114,178", "213,94,0"  # blue and orange, which colour-blind eyes tell apart
@@ -44,15 +48,19 @@ def class_sections(
     ``measures``: only these are of interest. ``kept``: what an abstention that was asked for gives.
     """
     scored = ev.sample.matrix is not None
-    said = class_answer(ev, terms)
-    if kept is not None:
-        said.append(f"{kept.sentence[0].upper()}{kept.sentence[1:]}.")
-    elif scored and ev.settings.interval is not None:
+    asked = [] if kept is None else [f"{kept.sentence[0].upper()}{kept.sentence[1:]}."]
+    said = [*asked, *class_answer(ev, terms)]
+    if kept is None and scored and ev.settings.interval is not None and (all_measures or detail):
         said.append(abstention_sentence(ev))
     yield Section("answer", said)
     if detail:
         yield from _accuracy_picture({ev.name: ev})
-    if not measures:
+    if not (all_measures or detail):
+        if not measures:
+            yield Section("classes", [_short_classes(ev)])
+        keys = [key for key in ev.specs if measures or key in _SHORT_MEASURES]
+        yield Section("measures", [Table(short_rows(ev, keys or list(ev.specs)))])
+    elif not measures:
         matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= (MOST_CELLS if detail else _FEW_CLASSES) else []
         if detail or matrix:
             pairs = _most_confused(ev) if detail else []
@@ -63,10 +71,8 @@ def class_sections(
     elif detail:
         said = ["Risk and coverage need scores; these are predictions alone."]
         yield Section("risk", said, "Answering only where it is confident")
-    rows = _measure_rows(ev)
-    if not (all_measures or measures or detail):
-        rows = [{name: value for name, value in row.items() if name != "method"} for row in rows]
-    yield Section("measures", [Table(rows, group="family")], "All measures")
+    if all_measures or detail:
+        yield Section("measures", [Table(_measure_rows(ev), group="family")], "All measures")
     if ev.by_segment is not None:
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if quota is not None and scored:
@@ -88,6 +94,35 @@ def _accuracy_picture(models: Mapping[str, ClassEvaluation]) -> Iterator[Section
 def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
     known = {**(source or {}), **{name: ev.facts[name] for name in ("rows", "classes", "scores")}}
     return Section("facts", [Table({"": name, "what": str(value)} for name, value in known.items())], "The data")
+
+
+def _short_classes(ev: ClassEvaluation) -> Table:
+    """The confusion matrix with precision and recall; of many classes, those with the lowest F1."""
+    rows = list(ev.per_class)
+    counts = ev.confusion.counts
+    if len(rows) <= _FEW_COLUMNS:
+        lines = []
+        for row, cells in zip(rows, counts, strict=True):
+            line = {"real class": str(row["class"])}
+            line |= {str(name): count(float(cell)) for name, cell in zip(ev.confusion.labels, cells, strict=True)}
+            lines.append({**line, "precision": _percent(row["precision"]), "recall": _percent(row["recall"])})
+        return Table(lines, "Real class (rows) by predicted class (columns)")
+    lowest = sorted(rows, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
+    lines = [
+        {
+            "class": str(row["class"]),
+            "cases": count(row["cases"]),
+            **{name: _percent(row[name]) for name in ("precision", "recall")},
+            "F1": f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–",
+        }
+        for row in lowest
+    ]
+    few = len(lowest) < len(rows)
+    return Table(lines, f"The {len(lowest)} of {len(rows)} classes with the lowest F1" if few else "Each class")
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.3g}%" if value == value else "–"
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -171,7 +206,7 @@ def _measure_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
         low, high = one.range
         if not math.isfinite(low) and high == 1.0 and not e.low < -1.0:
             low = -1.0  # kappa and its like: worse than chance is rare
-        row: dict[str, Any] = {"family": one.section, "measure": e.name, "": ARROWS[spec.better]}
+        row: dict[str, Any] = {"family": one.section, "measure": e.name, "": arrow_of(spec)}
         row |= {"value": format_value(e.value), "on its scale": on_scale((low, high), e)}
         if with_interval:
             row |= {"interval": ends(e.low, e.high), "method": e.method}
@@ -184,28 +219,38 @@ def class_comparison_sections(
     comparison: ClassComparison,
     *,
     terms: Terms = PYTHON,
+    all_measures: bool = False,
+    pairs: bool = False,
     dropped: int = 0,
     detail: bool = False,
     source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
     """What a comparison on several classes has to say; ``dropped``: rows that were left out.
 
-    In ``detail``, what a page adds: a picture, and what each model confuses.
+    ``pairs`` shows the difference of each pair of models. In ``detail``, what a page adds: a picture, and what each
+    model confuses.
     """
     facts = comparison.first.facts
     rows = f"{pluralize(facts['rows'], 'row')}, {pluralize(facts['classes'], 'class', 'classes')}"
     left = f"; {pluralize(dropped, 'row')} without label or score left out" if dropped else ""
-    models = f"{pluralize(len(comparison.evaluations), 'model')}, {rows}{left}"
-    said = [*class_comparison_answer(comparison, terms), models]
-    yield Section("answer", said)
+    models = f"{pluralize(len(comparison.evaluations), 'model')}: {rows}{left}"
+    yield Section("answer", [*class_comparison_answer(comparison, terms), models])
+    short = [key for key in comparison.specs if key in _SHORT_MEASURES]
+    if len(comparison.specs) <= len(_SHORT_MEASURES) or not short:
+        short = list(comparison.specs)
     if detail:
         yield from _accuracy_picture(comparison.evaluations)
-    yield Section("measures", [Table(comparison.table, "Models side by side")])
-    shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-    pairs = ({name: row[name] for name in shown} for row in comparison.differences)
-    yield Section("pairs", [Table(pairs, "Differences (a − b)")])
+    if all_measures or detail:
+        short = list(comparison.specs)
+        yield Section("measures", [Table(comparison.table, "Models side by side")])
+    else:
+        yield Section("measures", short_comparison(comparison, short))
+    if pairs or all_measures or detail:
+        shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
+        gaps = ({name: row[name] for name in shown} for row in comparison.differences if row["measure"] in short)
+        yield Section("pairs", [Table(gaps, "Differences (a − b)")])
     if comparison.by_segment is not None:
-        yield from islice(comparison.by_segment.sections(terms=terms), 1, None)
+        yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if detail:
         for k, ev in enumerate(comparison.evaluations.values()):
             matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= MOST_CELLS else []
@@ -217,10 +262,7 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
     """The answer in a few sentences: how often it is right, what it confuses, whether to believe its confidence."""
     f = ev.facts
     left = f" {pluralize(ev.dropped, 'row')} without label or score left out." if ev.dropped else ""
-    said = [
-        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
-        f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
-    ]
+    said = []
     if "accuracy" in ev:
         right = ev["accuracy"]
         model = "The model" if ev.name == "model" else ev.name
@@ -228,6 +270,10 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
             f"{model} predicts the right class in {right.value:.1%} of the cases{between(right)}; always predicting "
             f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
         )
+    said.append(
+        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
+        f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
+    )
     pairs = ev.most_confused(1)
     if len(pairs):
         worst = pairs[0]
@@ -254,17 +300,24 @@ def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) 
     if not comparison.specs:
         return class_notices(list(comparison.evaluations.values()), terms)
     verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
-    said = [f"{verdict.best} has the best {verdict.measure}, {_plain(verdict.value)}; {verdict.sentence}."]
+    spec = comparison.specs[verdict.measure]
+    values = {name: written(spec, ev.estimates[verdict.measure].value) for name, ev in comparison.evaluations.items()}
+    others = joined([f"{name} {value}" for name, value in values.items() if name not in verdict.tied])
+    lead = verdict.lead[0].upper() + verdict.lead[1:] if verdict.status == "clear" else verdict.lead
+    told = [f"{lead}: {name_of(spec)} {values[verdict.best]}{f', {others}' if others else ''}."]
     for name, gap in verdict.tested.items():
-        said.append(
-            f"{verdict.best} − {name}: {gap.difference:.3f} ({gap.level:.0%} interval {gap.low:.3f} to {gap.high:.3f}, "
-            f"adjusted p {gap.p_adjusted:.2g})."
-        )
-    return [*said, *class_notices(list(comparison.evaluations.values()), terms)]
+        if gap.difference:
+            sure = "clear" if gap.leader == verdict.best else "could be chance"
+            told.append(
+                f"{verdict.best} − {name}: {_gap(spec, gap.difference)} ({gap.level:.0%} interval "
+                f"{_gap(spec, gap.low)} to {_gap(spec, gap.high)}), {sure}."
+            )
+    return [*told, *class_notices(list(comparison.evaluations.values()), terms)]
 
 
-def _plain(e: Estimate) -> str:
-    return f"{e.value:.4g}" + (f" ({e.low:.4g} to {e.high:.4g})" if e.low == e.low else "")
+def _gap(spec: Spec, value: float) -> str:
+    """A difference as it is read: of shares in percentage points."""
+    return written(spec, value).replace("%", " points").replace("-", "−")
 
 
 def abstention_sentence(ev: ClassEvaluation) -> str:

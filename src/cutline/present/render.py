@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -13,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, format_value
+from ..table import Figure, Section, Table, format_value, text_table
 from .charts import interval_bar
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_WIDTH = 118  # of sentences under a title
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 _NUMERIC = re.compile(r"[^a-zA-Z]*(to[^a-zA-Z]*)?")  # "0.2 … 0.4", "12.5%", "3 to 5"
@@ -65,15 +66,25 @@ class Shaded(str):
 # ------------------------------------------------------------------------------------------------- text
 
 
-def readable(sections: Iterable[Section]) -> Iterator[str | Table]:
-    """What text shows of sections: paragraphs and tables. A title stands above sentences; a table has its own."""
+def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[str | Table]:
+    """What text shows of sections: paragraphs, wrapped to a ``width``, and tables.
+
+    A title stands above sentences; a table has its own.
+    """
     for section in sections:
         paragraph = [section.title] if section.title and isinstance(section.parts[0], str) else []
         indent = "  " if paragraph else ""
         for part in section.parts:
             if isinstance(part, str):
-                wrapped = textwrap.fill(part, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2)
-                paragraph.append(wrapped if indent else part)
+                fits = width is None or len(indent + part) <= width
+                hanging = indent * 2
+                paragraph.append(
+                    f"{indent}{part}"
+                    if fits or width is None
+                    else textwrap.fill(
+                        part, width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False
+                    )
+                )
                 continue
             if paragraph:
                 yield "\n".join(paragraph)
@@ -94,9 +105,17 @@ def without_pictures(table: Table) -> Table:
 
 
 def as_text(sections: Iterable[Section]) -> str:
-    """Sections as plain text."""
-    shown = readable(sections)
-    return "\n\n".join(part if isinstance(part, str) else repr(part) for part in shown)
+    """Sections as plain text; on a terminal it fits the width."""
+    width = terminal_width()
+    return "\n\n".join(
+        part if isinstance(part, str) else text_table(part, part.columns, part.title, group=part.group, width=width)
+        for part in readable(sections, width)
+    )
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that standard output is; None where it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
 def as_markdown(sections: Iterable[Section]) -> str:

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
 from ..evaluation import notices_of
-from ..table import Figure, Section, Table, count, ends, format_value, p_value
+from ..inference.evidence import moves
+from ..table import Figure, Section, Table, count, ends, format_value, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
-from .words import chosen_measures, headline, side_by_side, tested
+from .words import answer, chosen_measures, headline, joined, name_of, side_by_side, tested, title_of, written
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
     from ..segments import SegmentComparison, Segments
+    from ..verdict import Difference
 
 _MOST_CHARTS = 4
+_MOST_NAMED = 12  # measures that somebody may have asked for by name
+_SHORT = 14  # segments of the short text, so that it fits on a screen
 SHOWN = 40  # segments, or differences, that a table for people has
 
 
@@ -34,25 +38,40 @@ def segment_sections(
     terms: Terms = PYTHON,
     all_measures: bool = False,
     detail: bool = False,
+    fairness: bool = False,
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """What an evaluation by segment has to say; ``measures``: those to show. In ``detail``, all rows follow."""
+    """What an evaluation by segment has to say; ``measures``: those to show. In ``detail``, all rows follow.
+
+    ``fairness``: also who gets the places of one list, and what other rules for them would cost.
+    """
+    wide = all_measures or detail
     keys = list(seg.specs) if all_measures else seg.chosen(list(measures) or None)
+    names = {spec.measure.name for spec in seg.specs.values()}
+    named = bool(measures) or (
+        len(seg.specs) <= _MOST_NAMED and names != set(default_measures(getattr(seg.overall, "quota", None)))
+    )
     overall: Any = seg.overall
-    if isinstance(overall, ClassEvaluation):
-        answer = class_answer(overall, terms)
+    of_classes = isinstance(overall, ClassEvaluation)
+    facts = class_answer(overall, terms) if of_classes else [headline(overall), *notices_of([overall], terms)]
+    yield Section("answer", [*sentences(seg, keys, named=named), *facts])
+    parts: list[str | Table | Figure] = [*_figures({seg.overall.name: seg})]
+    if wide:
+        parts.append(Table(segment_rows(seg, keys), "Segments"))
+        if len(seg) > 1:
+            parts.append(Table(difference_rows(seg), f"Against {seg.compared.reference}, strongest evidence first"))
+        if seg.trends:
+            first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
+            parts.append(Table(trend_rows(seg), f"Trend from {first} to {last}, change for each step"))
     else:
-        answer = [headline(overall), *notices_of([overall], terms)]
-    yield Section("answer", [*answer, *sentences(seg)])
-    parts: list[Table | Figure] = [*_figures({seg.overall.name: seg}), Table(segment_rows(seg, keys), "Segments")]
-    if len(seg) > 1:
-        parts.append(Table(difference_rows(seg), f"Against {seg.compared.reference}, strongest evidence first"))
-    if seg.trends:
-        first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
-        parts.append(Table(trend_rows(seg), f"Trend from {first} to {last}, change for each step"))
+        rows = short_segment_rows(seg, keys, named=named)
+        left = f"{len(rows) - 1 - _SHORT:,} more segments: --all"
+        few = [*rows[:_SHORT], rows[-1]] if len(rows) - 1 > _SHORT else rows
+        parts += [Table(few, _title(seg.by)), *([left] if len(few) < len(rows) else [])]
     yield Section("segments", parts, _title(seg.by))
-    if seg.shared is not None:
+    ordered = bool(seg.trends)
+    if seg.shared is not None and (fairness or seg.places is not None or (wide and not ordered)):
         title = f"One list for all, {seg.shared.where}"
         yield Section("one_list", [Table(list_rows(seg.shared), title), seg.shared.sentence])
         if seg.prices is not None:
@@ -83,36 +102,109 @@ def segment_comparison_sections(
     overall: Any = found.overall
     evaluations = list(overall.evaluations.values())
     if isinstance(overall, ClassComparison):
-        keys = list(overall.specs) if all_measures else next(iter(found.models.values())).chosen()
-        yield Section("answer", class_comparison_answer(overall, terms))
+        keys = next(iter(found.models.values())).chosen()
+        facts = class_comparison_answer(overall, terms)
     else:
-        keys = list(overall.specs) if all_measures else chosen_measures(overall)
-        yield Section("answer", [headline(evaluations[0], named=False), *notices_of(evaluations, terms)])
-    if not detail:
+        keys = chosen_measures(overall)
+        about = f"{pluralize(len(evaluations), 'model')}: {headline(evaluations[0], named=False)}"
+        facts = [*answer(overall), about, *notices_of(evaluations, terms)]
+    keys = list(overall.specs) if all_measures else keys
+    key = "roc_auc" if "roc_auc" in keys else keys[0]  # it does not move with the share of positives
+    rows = short_model_rows(found, key)
+    clear = [f"{row['']} ({row['clear difference?']})" for row in rows if "beats" in row["clear difference?"]]
+    by = name_of(overall.specs[key])
+    told = f"Clear differences in {by}: {', '.join(clear)}." if clear else f"No segment has a clear difference in {by}."
+    yield Section("answer", [*facts, told])
+    if all_measures and not detail:
         yield Section("measures", [Table(side_by_side(overall, keys), "All rows")])
-    rows = model_difference_rows(found, keys)
-    pairs = Table(rows, "Differences between models by segment, strongest evidence first")
-    by_segment = Table(model_rows(found, keys), "Models by segment", "segment")
-    yield Section("segments", [*_figures(found.models), by_segment, pairs], _title(found.by))
+    if all_measures or detail:
+        pairs = Table(
+            model_difference_rows(found, keys), "Differences between models by segment, strongest evidence first"
+        )
+        tables: list[str | Table] = [Table(model_rows(found, keys), "Models by segment", "segment"), pairs]
+    else:
+        left = len(rows) - _SHORT
+        tables = [Table(rows[:_SHORT], f"{by} by segment"), *([f"{left:,} more segments: --all"] if left > 0 else [])]
+    yield Section("segments", [*_figures(found.models), *tables], _title(found.by))
     if detail:
         whole = replace(found.overall, by_segment=None)
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
-def sentences(seg: Segments) -> list[str]:
-    """What the segments show, and which have few cases."""
+def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
+    """Which segments differ, by measures that the share of positives does not move; and which have few cases.
+
+    ``named``: the measures are those that were asked for, so it also says which of them are not compared.
+    """
+    moving = [key for key in keys if moves(seg.specs[key])]
     found = []
     if len(seg) > 1:
-        made = seg.compared
-        found.append(made.sentence)
-        if made.left_out:
-            keys, reasons = ", ".join(made.left_out), "; ".join(dict.fromkeys(made.left_out.values()))
-            found.append(f"Not compared between segments: {keys} ({reasons}).")
-    few = seg.small
-    if few:
-        named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
-        found.append(f"Too few cases for clear results: {named}.")
-    return [*found, *(trend.sentence for trend in seg.trends if trend.is_clear)]
+        compared = seg.compared
+        steady = [d for d in compared.found if d.measure in keys and d.measure not in moving]
+        found.append(_differing(steady or [d for d in compared.found if d.measure in keys], seg, compared.reference))
+        shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
+        shown = [name_of(seg.specs[key]) for key in moving if named]
+        if shown:
+            move = "move" if len(shown) > 1 else "moves"
+            found.append(
+                f"Caution: {joined(shown)} {move} with the share of positives ({min(shares):.1%} to {max(shares):.1%} "
+                "here), so a difference need not mean better or worse scores."
+            )
+        if compared.left_out and named:
+            names = joined([name_of(seg.specs[key]) for key in compared.left_out])
+            found.append(f"Not compared: {names} ({'; '.join(dict.fromkeys(compared.left_out.values()))}).")
+    found += [trend.sentence for trend in seg.trends if trend.is_clear and trend.measure not in moving]
+    small = seg.small
+    if small:
+        others = f" and {len(small) - 8} more" if len(small) > 8 else ""
+        found.append(f"Too few cases to judge: {', '.join(small[:8])}{others}.")
+    return found
+
+
+def _differing(differences: Sequence[Difference], seg: Segments, reference: str) -> str:
+    """Which segments clearly differ from the reference, by which measures."""
+    tested = list(dict.fromkeys(d.measure for d in differences if d.verdict != "not tested"))
+    if not tested:
+        return "Nothing could be compared between segments."
+    clear = [d for d in differences if d.verdict in ("higher", "lower")]
+    if not clear:
+        return f"No segment differs clearly from {reference} in {joined([name_of(seg.specs[key]) for key in tested])}."
+    some = [f"{d.a} ({d.verdict} {name_of(seg.specs[d.measure])})" for d in clear[:6]]
+    more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
+    return f"Clearly different from {reference}: {', '.join(some)}{more}."
+
+
+def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> list[dict[str, Any]]:
+    """One row for each segment, then all rows: the measures in a reader's words, the first two with intervals.
+
+    Unless measures were ``named``, those that move with the share of positives are left out, and the places of a
+    shared list are shown where it is cut at a quota.
+    """
+    if not named:
+        keys = [key for key in keys if not moves(seg.specs[key])]
+    shared = {row["segment"]: row for row in seg.shared} if seg.quota is not None and seg.shared is not None else {}
+    rows = []
+    for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
+        row: dict[str, Any] = {
+            "": name,
+            "rows": f"{ev.facts['rows']:,}",
+            "positive": f"{ev.facts['share_positive']:.1%}",
+        }
+        for k, key in enumerate(keys):
+            spec, e = seg.specs[key], ev.estimates[key]
+            row[title_of(spec, ev.threshold)] = written(spec, e.value)
+            if k < (2 if named else 1) and e.level == e.level:
+                row[f"{e.level * 100:.4g}% interval" + " " * k] = (
+                    f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
+                )
+        if shared and not named:
+            mine = shared.get(name)
+            row["places"] = "" if mine is None else count(mine["places"])
+            row["hit rate"] = "" if mine is None or mine["hit_rate"] != mine["hit_rate"] else f"{mine['hit_rate']:.0%}"
+            row["recall"] = "" if mine is None or mine["recall"] != mine["recall"] else f"{mine['recall']:.0%}"
+        rows.append(row)
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name, "") for name in columns} for row in rows]
 
 
 def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
@@ -201,6 +293,22 @@ def trend_rows(seg: Segments) -> list[dict[str, Any]]:
         row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
         row |= {"first clear change": where, "before and after": levels}
         rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
+    return rows
+
+
+def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]:
+    """One row for each segment: the models by one measure, and whether a difference is clear, adjusted for segments."""
+    ahead: dict[str, list[str]] = {}
+    for row in found.differences([key]):
+        if row["verdict"] in ("higher", "lower"):
+            a, b = (row["a"], row["b"]) if row["verdict"] == found.overall.specs[key].better else (row["b"], row["a"])
+            ahead.setdefault(row["segment"], []).append(f"{a} beats {b}")
+    rows = []
+    for name, note, comparison in found.parts():
+        spec, facts = comparison.specs[key], comparison.first.facts
+        values = {model: written(spec, ev.estimates[key].value) for model, ev in comparison.evaluations.items()}
+        row = {"": name, "rows": f"{facts['rows']:,}", "positive": f"{facts['share_positive']:.1%}", **values}
+        rows.append({**row, "clear difference?": note or "; ".join(ahead.get(name, ["no"]))})
     return rows
 
 

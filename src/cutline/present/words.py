@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Measure, Spec, measure, measures
 from ..errors import PYTHON, InputError, Terms
 from ..evaluation import notices_of
-from ..table import Figure, Section, Table, count, count_range, ends, format_value, p_value, pluralize
+from ..quotas import Quotas
+from ..table import Figure, Section, Table, count, count_range, ends, format_value, p_value, pluralize, round_up
 from .plot_data import models_of
 
 if TYPE_CHECKING:
@@ -35,12 +36,47 @@ FAMILY_TITLES = {
 OWN_CASES = "Each has its own cases, so a difference may come from the cases."
 # What a reader decides by: with a number of places, with a threshold, and between models.
 _WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
-_WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
-_ALWAYS = ("average_qrecall", "roc_auc", "average_precision", "average_hit_rate", "brier_score", "log_loss")
-_BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+_WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "accuracy")
+_ALWAYS = ("roc_auc", "average_precision", "brier_score")
+_BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_precision", "accuracy", "brier_score")
 _FEW = 12  # measures of which a short table leaves out none
 _SHOWN_BATCHES = 40
 _MOST_RULES = 4  # models whose batches are compared with one threshold
+_MOST_COLUMNS = 6  # models that stand side by side; more of them stand below each other
+# measure -> how its value is written (a share, a ratio, a number), and what it is in a few words
+_READ_AS = {
+    "hit_rate": ("%", "of the places are hits"),
+    "qrecall": ("%", "of all positives get a place"),
+    "quota_lift": ("×", "as many as a random choice"),
+    "recall": ("%", "of the positives are selected"),
+    "precision": ("%", "of the selected are positive"),
+    "specificity": ("%", "of the negatives are left out"),
+    "negative_predictive_value": ("%", "of those left out are negative"),
+    "false_positive_rate": ("%", "of the negatives are selected"),
+    "false_negative_rate": ("%", "of the positives are left out"),
+    "accuracy": ("%", "of the decisions are right"),
+    "error_rate": ("%", "of the decisions are wrong"),
+    "lift": ("×", "as many as a random choice"),
+    "f1": ("", "balance of recall and precision"),
+    "matthews_correlation": ("", "agreement; 0 is chance"),
+    "roc_auc": ("", "whole list; 0.5 is chance"),
+    "average_precision": ("", "mostly the top of the list"),
+    "brier_score": ("", "error of the probabilities"),
+    "log_loss": ("", "error of the probabilities, bits"),
+    "balanced_accuracy": ("%", "mean recall of the classes"),
+    "macro(f1)": ("", "mean of the classes"),
+    "hand_till_auc": ("", "order between pairs of classes"),
+}
+# where a reader knows a measure by a shorter name
+_TITLES = {"qrecall": "Recall", "quota_lift": "Lift", "roc_auc": "ROC AUC", "macro(f1)": "Macro F1"}
+# The goals of the short text. A known quota is answered above them, and rare positives mostly as wasted places are.
+_GOALS = {
+    "unknown quota": "places not known yet",
+    "no missed positives": "miss no positive",
+    "no wasted places": "waste no place",
+    "probabilities needed": "right probabilities",
+    "fewest errors": "fewest errors",
+}
 
 
 def evaluation_sections(
@@ -59,51 +95,60 @@ def evaluation_sections(
     from .page_words import chart_section, detail_sections, places_section
 
     point = cut_point(ev) if cut is None else cut.point
-    at_cut = point_sentence(ev, point)
+    batched = ev.rows.batched and ev.quota is not None
     if cut is not None:
         end = "the end of the list" if cut.threshold == -math.inf else f"{cut.threshold:.6g}"
-        at_cut = f"Cut at {end}: {cut.note}."
-    said = [headline(ev), *notices_of([ev], terms), at_cut, ties_sentence(ev)]
-    yield Section("answer", list(filter(None, said)))
+        at_cut = [f"Cut at {end}: {cut.note}."]
+    else:
+        at_cut = point_sentences(ev, point)
+    yield Section("answer", [*at_cut, headline(ev), *notices_of([ev], terms), *filter(None, [ties_sentence(ev)])])
     if ev.by_segment is not None:
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
+        if not detail:
+            return
     yield from filter(None, [places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
         taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
-        yield Section("cut", [Table(confusion_rows(point), f"{where}: {taken}")])
-        if ev.rows.batched and ev.quota is not None:
-            yield from batch_sections([ev])
-        if cut is not None:
+        short = not (detail or all_measures)
+        if not (batched and short):
+            yield Section("cut", [Table(confusion_rows(point), f"{where}: {taken}")])
+        if batched:
+            yield from batch_sections([ev], short=short)
+        if cut is not None and (detail or all_measures):
             yield Section("at_cut", [Table(cut_rows(ev, point))])
     if detail:
         yield from detail_sections(ev, [ev], **options)
         return
     yield from filter(None, [chart_section([ev])])
-    keys = None if all_measures else applicable(ev, few_measures(ev))
-    yield Section("measures", [Table(measure_rows(ev, keys), group="family")])
+    if all_measures:
+        yield Section("measures", [Table(measure_rows(ev), group="family")])
+    else:
+        yield Section("measures", [Table(short_rows(ev, applicable(ev, few_measures(ev))))])
 
 
-def batch_sections(evaluations: Sequence[Evaluation]) -> Iterator[Section]:
-    """The batches side by side, and their places against one threshold."""
+def batch_sections(evaluations: Sequence[Evaluation], *, short: bool = False) -> Iterator[Section]:
+    """The batches side by side, and their places against one threshold; ``short``: without a row for each batch."""
     points: dict[str, Any] = {ev.name: ev.at(quota=ev.quota) for ev in evaluations}
     said, rows = [], batch_rows(points)
     if len(points) > 1:
         for name, point in points.items():
             low, high = point.next_hits
             within = f" ({evaluations[0].settings.level:.0%} interval {count_range(*point.expected_hits.interval)})"
-            coming = f"; the next batch should hold {count(low)} to {count(high)}" if low == low else ""
+            coming = f"; expect {count(low)} to {count(high)} in the next batch" if low == low else ""
             mean = count(point.expected_hits.value)
-            said.append(f"{name} holds {mean} hits on average{within if low == low else ''}{coming}.")
+            said.append(f"{name} finds {mean} per batch on average{within if low == low else ''}{coming}.")
     left = len(rows) - _SHOWN_BATCHES
-    more = [f"{left:,} more batches: --format json prints them all."] if left > 0 else []
-    batch_table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
-    yield Section("batches", [*said, Figure("batches", points), batch_table, *more])
+    more = [f"{pluralize(left, 'more batch', 'more batches')}: --format json"] if left > 0 else []
+    if not short:
+        table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
+        yield Section("batches", [*said, Figure("batches", points), table, *more])
     for k, ev in enumerate(evaluations[:_MOST_RULES]):
         (section,) = ev.batches.rules().sections()
         named = f": {ev.name}" if len(evaluations) > 1 else ""
+        section = replace(section, parts=section.sentences) if short else section
         yield replace(section, name=f"rules-{k}" if k else "rules", title=f"{section.title}{named}")
 
 
@@ -112,13 +157,16 @@ def comparison_sections(
     *,
     terms: Terms = PYTHON,
     all_measures: bool = False,
+    pairs: bool = False,
+    why: bool = False,
     detail: bool = False,
     cheapest: Cheapest | None = None,
     **options: Any,
 ) -> Iterator[Section]:
     """What a comparison has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
 
-    ``cheapest`` is the answer where the costs of errors were given.
+    ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
+    models, ``why`` how each goal is judged.
     """
     from .page_words import chart_section, detail_sections, places_section
 
@@ -128,32 +176,41 @@ def comparison_sections(
         raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
     quota = comparison.quota
     about = headline(first, named=False) if comparison.paired else "each on its own rows"
-    models = f"{pluralize(len(evaluations), 'model')}, {about}"
-    yield Section("answer", [*answer(comparison), models, *notices_of(evaluations, terms)])
+    models = f"{pluralize(len(evaluations), 'model')}: {about}"
+    costs = [] if cheapest is None else cost_sentences(cheapest)
+    answers = [*answer(comparison), *costs] if quota is not None or not costs else costs  # what was asked for first
+    yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
+        if not detail:
+            return
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
         yield from batch_sections(evaluations)
     keys = list(comparison.specs) if all_measures else chosen_measures(comparison)
     if not detail:
         yield from filter(None, [chart_section(evaluations)])
-        yield Section("measures", [Table(side_by_side(comparison, keys), "Side by side")])
-    if len(evaluations) > 1:
-        pairs = Table(differences_of(comparison, keys), "Differences between models", "measure")
+        if all_measures:
+            yield Section("measures", [Table(side_by_side(comparison, keys), "Side by side")])
+        else:
+            yield Section("measures", short_comparison(comparison, keys))
+    if len(evaluations) > 1 and (detail or pairs or all_measures):
+        rows = Table(differences_of(comparison, keys), "Differences between models", "measure")
         forests = [Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])]
-        yield Section("pairs", [*forests, pairs], "Which model?")
-    stretches = dominance_of(comparison)
+        yield Section("pairs", [*forests, rows], "Which model?")
+    stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
         leads = Table(clear_leads(stretches), "Clear leaders by quota")
         none = "No model leads clearly at any quota: the leads could be chance."
         strip = Figure("dominance", stretches, {"names": list(comparison.evaluations)})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
-    if cheapest is not None:
+    if cheapest is not None and (detail or all_measures):
         yield Section("costs", [*cheapest.sentences, cheapest.others], "Costs of errors")
-    goals = [f"{r.goal}: {r.text}" for r in comparison.recommendations.values()]
-    if goals:
-        yield Section("goals", goals, "Which model for which goal")
+    goals = comparison.recommendations.values()
+    if goals and why:
+        yield Section("goals", [f"{r.goal}: {r.text}" for r in goals], "Which model for which goal")
+    elif goals:
+        yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
         yield from detail_sections(comparison, evaluations, **options)
 
@@ -191,41 +248,58 @@ def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
 
 
-def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
-    """What the evaluation's quota gives, and how many hits the next list will hold at this quota or threshold."""
+def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
+    """What the quota or the threshold gives here and on the next list; without either, how well the list is ordered."""
     if ev.quotas is not None:
-        return " ".join(range_answer(ev))
-    if point is None or _one_class(ev):
-        return ""
-    low, high = point.next_hits
-    if low != low:
-        return quota_sentence(ev)
-    within, level = count_range(*point.expected_hits.interval), f"{ev.settings.level:.0%}"
-    if ev.rows.batched:
-        mean = f"Expect {count(point.expected_hits.value)} hits per batch on average ({level} interval {within})"
+        return range_answer(ev)
+    if _one_class(ev):
+        return []
+    name = "the model" if ev.name == "model" else ev.name
+    if point is None:
+        return _order_sentence(ev, name)
+    level, (low, high) = f"{ev.settings.level:.0%}", point.next_hits
+    positives = f"{count(point.tp)} of the {pluralize(point.tp + point.fn, 'positive')}"
+    known, coming = low == low, f"expect {count(low)} to {count(high)} ({level} prediction interval)"
+    if ev.rows.batched and ev.quota is not None:
+        mean = count(round(point.expected_hits.value, 1))
+        within = f" ({level} interval {count_range(*point.expected_hits.interval)})" if known else ""
+        found = (
+            f"With {quota_words(ev.quota)} places in each batch, {name} finds {positives}: {mean} per batch{within}."
+        )
+        following = [f"In the next batch, {coming}."] if known else []
+    elif ev.quota is not None:
+        found = f"With {pluralize(ev.quota, 'place')}, {name} finds {positives}"
+        found += f"; on the next list like this one, {coming}." if known else "."
+        following = []
     else:
-        share = f"at the same share ({point.taken / ev.ranking.cases:.1%})"
-        where = share if ev.quota is None else "at this quota"
-        mean = f"In lists like this one, cut {where}, expect {within} hits on average ({level} interval)"
-    one = "one" if ev.rows.batched else "list"
-    coming = f"{mean} and {count(low)} to {count(high)} in the next {one} ({level} prediction interval)."
-    return " ".join(filter(None, [quota_sentence(ev), coming]))
+        taken = f"selects {count(point.taken)} of {pluralize(ev.ranking.cases, 'case')}"
+        found = f"At a threshold of {point.threshold:g}, {name} {taken} and finds {positives}."
+        following = [f"With the same share selected on the next list like this one, {coming}."] if known else []
+    chance = [f"A random choice would find {rounded(point.tp / point.lift)}."] if point.lift > 0 else []
+    return [" ".join([found, *following, *chance, *filter(None, [tie_sentence(point)])])]
 
 
-def quota_sentence(ev: Evaluation) -> str:
-    """What the evaluation's quota gives; empty without one."""
-    if ev.quota is None or _one_class(ev):
-        return ""
-    point = ev.at(quota=ev.quota)
-    whose = f"{count(ev.quota)} {'includes' if ev.quota == 1 else 'include'}"
-    if ev.rows.batched:
-        whose = f"{quota_words(ev.quota)} of each batch include"
-    return (
-        f"The best {whose} {count(point.tp)} of the "
-        f"{pluralize(point.tp + point.fn, 'positive')}: hit rate "
-        f"{format_value(point.hit_rate)}, Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
-        + tie_sentence(point)
-    )
+def _order_sentence(ev: Evaluation, name: str) -> list[str]:
+    """How well the list is ordered; nothing where that was not evaluated."""
+    if "roc_auc" not in ev:
+        return []
+    auc = ev["roc_auc"]
+    return [f"{capitalized(name)} ranks a random positive above a random negative with probability {share(auc)}."]
+
+
+def share(e: Estimate) -> str:
+    """A share with its interval in brackets."""
+    return f"{e.value:.1%}{between(e)}"
+
+
+def capitalized(text: str) -> str:
+    """The beginning of a sentence; a model keeps its name."""
+    return text[0].upper() + text[1:] if text.startswith("the ") else text
+
+
+def rounded(value: float) -> str:
+    """A number of cases as far as it matters: whole from ten on, else with one digit."""
+    return count(round(value, 0 if value >= 10 else 1))
 
 
 def tested(row: Mapping[str, Any]) -> dict[str, str]:
@@ -236,7 +310,7 @@ def tested(row: Mapping[str, Any]) -> dict[str, str]:
 
 def quota_words(quota: int | float) -> str:
     """A quota as a reader writes it."""
-    return f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+    return f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"
 
 
 def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -258,11 +332,11 @@ def tie_sentence(point: OperatingPoint) -> str:
         return ""
     if point.threshold != point.threshold:
         return (
-            f" Some cuts fall inside a tie: {count(point.hits_worst)} to {count(point.hits_best)} positives get a "
+            f"Some cuts fall inside a tie: {count(point.hits_worst)} to {count(point.hits_best)} positives get a "
             "place, depending on the draw."
         )
     return (
-        f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
+        f"The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
         f"{format_value(point.threshold)} get a place, so {count(point.hits_worst)} to "
         f"{count(point.hits_best)} positives do, depending on the draw."
     )
@@ -284,7 +358,7 @@ def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
 
     def row(name: str, taken: float, left: float, marks: tuple[str, str] = ("", "")) -> dict[str, str]:
         cells = (f"{count(value)} {mark}".rstrip() for value, mark in zip((taken, left), marks, strict=True))
-        return {"": name, **dict(zip(("taken", "left"), cells, strict=True)), "all": count(taken + left)}
+        return {"": name, **dict(zip(("selected", "not selected"), cells, strict=True)), "all": count(taken + left)}
 
     return [
         row("positive", point.tp, point.fn, ("TP", "FN")),
@@ -377,12 +451,13 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
             disguises.setdefault(home, []).append(f"{spec.measure.name} {format_value(ev.estimates[key].value)}")
     rows = []
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
-    interval = "interval" if level is None else f"{level * 100:.4g} % interval"
+    interval = "interval" if level is None else f"{level * 100:.4g}% interval"
     for key in shown:
         e, spec = ev.estimates[key], ev.specs[key]
         one = spec.measure
-        # without the threshold where that is the evaluation's own, which stands above the table
-        name = str(replace(spec, threshold=None) if spec.threshold == ev.threshold else spec)
+        name = str(replace(spec, threshold=None))
+        if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
+            name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
         row: dict[str, Any] = {"family": one.family, "measure": name, "": ARROWS[one.better]}
         row |= {"value": format_value(e.value), "on its scale": on_scale(one.range, e)}
         if level is not None:
@@ -394,6 +469,63 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
         row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(spec), same) if part)
         rows.append(row)
     return rows
+
+
+def short_rows(ev: Any, keys: Iterable[str]) -> list[dict[str, Any]]:
+    """Rows in a reader's words: title, value, interval, and what it is."""
+    rows = []
+    for key in keys:
+        e, spec = ev.estimates[key], ev.specs[key]
+        threshold = ev.threshold if spec.measure.needs_threshold and not _at_own_cut(ev, spec) else None
+        row = {"measure": title_of(spec, threshold), "value": written(spec, e.value)}
+        if e.level == e.level:
+            row[f"{e.level * 100:.4g}% interval"] = (
+                f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
+            )
+        moves = "depends on the prevalence" if key in getattr(ev, "moved", ()) else ""
+        rows.append({**row, "": e.reason or moves or _READ_AS.get(spec.measure.name, ("", unit_of(spec)))[1]})
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name, "") for name in (*(c for c in columns if c), "")} for row in rows]
+
+
+def _at_own_cut(ev: Evaluation, spec: Spec) -> bool:
+    """Whether the cut of a measure is the one that stands above the table: not that of a quota."""
+    return spec.threshold in (None, ev.threshold) and ev.quota is None and ev.quotas is None
+
+
+def title_of(spec: Spec, threshold: float | None = None) -> str:
+    """A measure by its title, with its options and its cut; ↓ where lower is better.
+
+    ``threshold``: the cut of measures at a threshold, where it does not stand above them.
+    """
+    one = spec.measure
+    options = ", ".join(f"{name} {value}" for name, value in spec.options)
+    title = _TITLES.get(one.name, one.title) + (f" ({options})" if options else "")
+    if one.needs_quota and spec.quota is not None:
+        places = str(spec.quota) if isinstance(spec.quota, Quotas) else quota_words(spec.quota)
+        title = f"{title.removesuffix(' at quota')} at {places}"
+    elif one.needs_threshold and threshold is not None:
+        title += f" at {threshold if spec.threshold is None else spec.threshold:g}"
+    return title + (" ↓" if one.better == "lower" else "")
+
+
+def name_of(spec: Spec) -> str:
+    """A measure in a sentence."""
+    return title_of(spec).removesuffix(" ↓")
+
+
+def written(spec: Spec, value: float) -> str:
+    """A value as a reader writes it: a share in percent, a ratio as ×, any other number with three digits."""
+    unit = _READ_AS.get(spec.measure.name, ("", ""))[0]
+    if not math.isfinite(value) or not unit:
+        return format_value(value) if not 0.001 <= abs(value) < 1000 else f"{value:.3f}"
+    return f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×"
+
+
+def arrow_of(spec: Spec) -> str:
+    """Which way is better; a measure between −1 and 1 whose ideal is 0 has no better end."""
+    one = spec.measure
+    return "→ 0" if one.perfect == 0.0 and one.range[0] < 0.0 else ARROWS[spec.better]
 
 
 def on_scale(scale: tuple[float, float], e: Estimate) -> Figure:
@@ -423,37 +555,101 @@ def _key_like(ev: Evaluation, name: str, spec: Any) -> str | None:
 
 
 def answer(comparison: Comparison) -> list[str]:
-    """What the quota gives by which model, and how sure that is."""
+    """Which model, and how sure that is: with the places of the quota, on average over a range, or by the ranking."""
     quota, evaluations = comparison.quota, list(comparison.evaluations.values())
     first = evaluations[0]
-    if quota is None:
-        return range_answer(comparison)
     if _one_class(first):
         return []  # the headline says it
+    if quota is None:
+        return range_answer(comparison) if first.quotas is not None else _by_measure(comparison)
     if not comparison.paired:
         return _apart(comparison, quota)
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
     if len(ordered) == 1:
-        return [point_sentence(best, point)]
-    lead = _lead(comparison, ordered, quota)
-    if first.rows.batched:
-        return [f"With {quota_words(quota)} places in each batch, use {best.name}. {point_sentence(best, point)}", lead]
-    low, high = point.expected_hits.interval
-    within = "" if low != low else f" ({first.settings.level:.0%} interval {count_range(low, high)})"
-    use = (
-        f"With {pluralize(quota, 'place')}, use {best.name}: expect {pluralize(point.tp, 'hit')}{within}, "
-        f"{point.lift:.1f} times as many as a random choice; {count(point.fn)} of the "
-        f"{pluralize(point.tp + point.fn, 'positive')} {'gets' if point.fn == 1 else 'get'} no place."
-    )
+        return point_sentences(best, point)
+    places = f"{quota_words(quota)} places in each batch" if first.rows.batched else pluralize(quota, "place")
+    positives = f"{count(point.tp)} of the {pluralize(point.tp + point.fn, 'positive')}"
+    hits = {ev.name: ev.at(quota=quota).tp for ev in ordered}
+    tied = sorted(name for name, found in hits.items() if point.tp - found < 1e-9)
+    others = [f"{name} {count(found)}" for name, found in hits.items() if name not in tied]
+    verdict = comparison.verdict("hit_rate", "known quota") if "hit_rate" in best else None
+    clear = verdict is not None and verdict.sure and len(tied) == 1
+    if len(tied) > 1:
+        both = "both" if len(tied) == 2 else "they all"
+        said = f"With {places}, {' or '.join(tied)}: {both} find {positives}"
+    elif clear:
+        said = f"With {places}, use {best.name}: it finds {positives}"
+    elif verdict is None or verdict.status == "not tested":
+        said = f"With {places}, {best.name} finds the most: {positives}"
+    else:
+        said = f"With {places}, {best.name} is ahead, but not clearly: it finds {positives}"
+    said += f", {joined(others)}." if others else "."
+    chance = f"A random choice would find {rounded(point.tp / point.lift)}." if point.lift > 0 else ""
+    lead = _lead(comparison, verdict, ordered, quota) if len(tied) == 1 else ""
+    low, high = point.next_hits
+    level = f"{first.settings.level:.0%} prediction interval"
+    which = "In the next batch" if first.rows.batched else "On the next list like this one"
+    coming = f"{which}, expect {count(low)} to {count(high)} from {best.name} ({level})." if low == low else ""
     luck = comparison.choice_optimism
-    if not luck >= 0.1:
-        return [use, lead]
     optimism = (
-        f"About {luck:.1f} of these hits are optimism from choosing the best of {len(ordered)} models on the same "
-        f"cases; on new cases expect about {max(0.0, point.tp - luck):.1f}."
+        f"Being the best of {len(ordered)} on these cases flatters it by about {luck:.1f}." if luck >= 0.1 else ""
     )
-    return [use, lead, optimism]
+    following = " ".join(filter(None, [coming, optimism])) if len(tied) == 1 else ""
+    return [f"{said} {chance}".strip(), *filter(None, [lead, following])]
+
+
+def joined(names: Sequence[str], word: str = "and") -> str:
+    """Names in a sentence: a, b and c."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+
+
+def _by_measure(comparison: Comparison) -> list[str]:
+    """Which model where nothing else is asked: by the AUC, or by the first measure that was evaluated."""
+    decided = comparison.decided
+    if len(comparison.evaluations) < 2 or not decided:
+        return []
+    verdict = next((v for v in decided if v.measure == "roc_auc"), decided[0])
+    spec = comparison.specs[verdict.measure]
+    values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
+    others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
+    reached = f"{title_of(spec, comparison.threshold)} {written(spec, verdict.value.value)}"
+    title = reached if not others else f"{reached}, {joined(others)}"
+    need = (
+        ""
+        if verdict.cases_needed is None or verdict.rival is None
+        else (f" {capitalized_first(verdict.cases_needed.sentence(verdict.rival.margin))}.")
+    )
+    return [f"{capitalized_first(verdict.lead)} ({title}).{need}", *([] if comparison.paired else [OWN_CASES])]
+
+
+def capitalized_first(text: str) -> str:
+    """A clause as a sentence."""
+    return text[:1].upper() + text[1:] if text.startswith(("use ", "you ")) else text
+
+
+def cost_sentences(cheapest: Cheapest) -> list[str]:
+    """Which model and threshold cost least, how sure that is, and what the others cost more."""
+    c = cheapest.cost
+    within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
+    expected = f"expect a cost of {money(c.value)} per case{within}"
+    rivals = [row for row in cheapest.others if not row["low"] > 0]
+    where = f"{cheapest.model} at score > {format_value(cheapest.threshold)}"
+    said = f"{where} is cheapest, but not clearly: {expected}." if rivals else f"Use {where}: {expected}."
+    more = [
+        f"{row['model']} {money(row['costs_more'])} ({money(row['low'])} to {money(row['high'])})"
+        for row in cheapest.others
+    ]
+    others = [f"More than that cost {joined(more)}."] if more else []
+    all_or_none = (
+        f"Selecting everyone costs {money(cheapest.treat_all)}, selecting no one {money(cheapest.treat_none)}."
+    )
+    return [said, *others, all_or_none]
+
+
+def money(value: float) -> str:
+    """An amount with three digits, and a real minus."""
+    return f"{value:.3g}".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
 
 
 def range_answer(result: Any) -> list[str]:
@@ -464,18 +660,16 @@ def range_answer(result: Any) -> list[str]:
         return []
     alike = ", all equally likely" if first.quotas.through else ""
     if len(evaluations) == 1:
-        rate = first["hit_rate"]
-        expected = f"a hit rate of {rate.value:.1%}{between(rate)}"
+        expected = f"a hit rate of {share(first['hit_rate'])}"
         if "qrecall" in first:
-            share = first["qrecall"]
-            expected += f" and {share.value:.1%}{between(share)} of the positives"
+            expected += f" and {share(first['qrecall'])} of the positives"
         return [f"With {first.quotas.words}{alike}, expect on average {expected}."]
     verdict = result.verdict("hit_rate", f"quota {first.quotas}")
-    mark = ", " if verdict.status == "cannot tell" else "; "
-    value = f"a hit rate of {verdict.value.value:.1%}{between(verdict.value)} on average"
+    value = f"a hit rate of {share(verdict.value)} on average"
     if not result.paired:
         return [f"With {first.quotas.words}{alike}, {verdict.best} has the highest: {value}.", OWN_CASES]
-    return [f"With {first.quotas.words}{alike}, use {verdict.best}: {value}{mark}{verdict.sentence}."]
+    doubt = f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}."
+    return [f"With {first.quotas.words}{alike}, {verdict.lead}: {value}. {doubt}"]
 
 
 def between(e: Any) -> str:
@@ -493,23 +687,23 @@ def _apart(result: Any, quota: int | float) -> list[str]:
     return [f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}.", OWN_CASES]
 
 
-def _lead(result: Any, ordered: list[Evaluation], quota: int | float) -> str:
+def _lead(comparison: Comparison, verdict: Any, ordered: list[Evaluation], quota: int | float) -> str:
     """How sure the best model's lead over the next one at this quota is."""
+    if verdict is None or verdict.status == "not tested":
+        return ""
     best, second = ordered[0], ordered[1]
     gap = best.at(quota=quota).tp - second.at(quota=quota).tp
-    if gap < 1e-9:
-        return f"{best.name} and {second.name} are tied: both find the same number at this quota."
-    lead = f"It finds {count(gap)} more than {second.name}"
-    if "hit_rate" not in best:
-        return f"{lead}."
-    verdict = result.verdict("hit_rate", "known quota")
     row = verdict.differences[second.name]
+    lead = f"Its lead over {second.name}, {count(gap)}"
     if row.low == row.low:
         places = best.at(quota=quota).taken if best.rows.batched else quota
-        lead += f" ({result.settings.level:.0%} interval {count_range(row.low * places, row.high * places)})"
-    if verdict.status == "cannot tell" and verdict.rival is row:
-        return f"{lead}, {verdict.doubt}."
-    return f"{lead}; {verdict.sentence}."
+        within = count_range(row.low * places, row.high * places)
+        lead += f" ({comparison.settings.level:.0%} interval {within})"
+    if row.leader == best.name:
+        return f"{lead}, is clear{verdict.adjusted}."
+    needed = verdict.cases_needed
+    more = "" if needed is None or verdict.rival is None else f"; {needed.sentence(verdict.rival.margin)}"
+    return f"{lead}, could be chance{verdict.adjusted}{more}."
 
 
 def chosen_measures(comparison: Comparison) -> list[str]:
@@ -519,6 +713,86 @@ def chosen_measures(comparison: Comparison) -> list[str]:
         return keys
     by_name = {comparison.specs[key].measure.name: key for key in keys}
     return [by_name[name] for name in _BETWEEN_MODELS if name in by_name]
+
+
+def short_comparison(comparison: Any, keys: Sequence[str]) -> list[str | Table]:
+    """A row for each measure with the models side by side, and whether a difference is clear.
+
+    Many models stand below each other instead. * marks the best value of a measure, for all that have it.
+    """
+    lines: dict[str, dict[str, str]] = {}
+    for key in keys:
+        spec = comparison.specs[key]
+        values = {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
+        known = [value for value in values.values() if value == value]
+        if not known:
+            continue
+        best = max(known) if spec.better == "higher" else min(known)
+        cells = {name: written(spec, value) for name, value in values.items()}
+        title = title_of(spec, getattr(comparison, "threshold", None))
+        if spec.measure.name == "hit_rate" and comparison.quota is not None:
+            title = f"Hits in {pluralize(comparison.quota, 'place')}"
+            if comparison.first.rows.batched:
+                title = f"Hits, {quota_words(comparison.quota)} a batch"
+            cells = {name: count(ev.at(quota=comparison.quota).tp) for name, ev in comparison.evaluations.items()}
+        starred = {name: cell + ("*" if abs(values[name] - best) < 1e-12 else "") for name, cell in cells.items()}
+        lines[title] = {**starred, "clear difference?": _clear(comparison, key)}
+    if not lines or len(comparison.evaluations) == 1:
+        return [Table(side_by_side(comparison, keys))]
+    most = f"p < {1.0 - comparison.settings.level:.2g}"
+    note = f"* best value here; clear means {most}, adjusted for all pairs (Holm)"
+    if len(comparison.evaluations) <= _MOST_COLUMNS:
+        return [Table({"": title, **cells} for title, cells in lines.items()), note]
+    down = [
+        {"model": name, **{title: cells[name] for title, cells in lines.items()}} for name in comparison.evaluations
+    ]
+    clear = [f"{title}: {cells['clear difference?']}" for title, cells in lines.items()]
+    return [Table(down), f"Clear differences: {'; '.join(clear)}.", note]
+
+
+def _clear(comparison: Any, key: str) -> str:
+    """Which models clearly differ by a measure, in a cell."""
+    pairs = [comparison.difference(a, b, key) for a, b in combinations(comparison.evaluations, 2)]
+    tested = [pair for pair in pairs if pair.verdict != "not tested"]
+    if not tested:
+        return "not tested"
+    ahead: dict[str, list[str]] = {}
+    for pair in tested:
+        if pair.leader is not None:
+            ahead.setdefault(pair.leader, []).append(pair.b if pair.leader == pair.a else pair.a)
+    if not ahead:
+        return "no, within the margin" if all(pair.verdict == "equivalent" for pair in tested) else "no"
+    if len(ahead) > 2:
+        return f"{sum(map(len, ahead.values()))} of {len(tested)} pairs"
+    whole = len(comparison.evaluations) - 1
+    beaten = (
+        f"{leader} beats {'all others' if len(others) == whole > 1 else joined(others)}"
+        for leader, others in ahead.items()
+    )
+    return "; ".join(beaten)
+
+
+def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
+    """Which model for which goal, a line each."""
+    rows = []
+    for goal in comparison.recommendations.values():
+        if goal.goal not in _GOALS:
+            continue
+        verdict, needed = goal.verdict, goal.verdict.cases_needed
+        names, clear = " or ".join(verdict.tied), "no"
+        if verdict.status == "clear":
+            clear = "yes" if goal.sure else f"yes, but the ranking prefers {goal.support.best}"  # type: ignore[union-attr]
+        elif verdict.status == "equivalent":
+            names, clear = " or ".join([verdict.best, *verdict.tested]), "within the margin"
+        elif len(verdict.tied) > 1:
+            clear = "tied"
+        elif verdict.status != "cannot tell":
+            clear = verdict.status
+        if needed is not None:
+            low, high = round_up(needed.low), round_up(needed.high)
+            clear += f"; {low:,} to {high:,} cases needed" if low < high else f"; {low:,} cases needed"
+        rows.append({"if your goal is": _GOALS[goal.goal], "model": names, "clear?": clear})
+    return rows
 
 
 def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:

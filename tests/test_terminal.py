@@ -1,0 +1,291 @@
+"""What a person sees: every command through a pseudo-terminal, at the widths that people have."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import itertools
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import cutline as cl
+from cutline.commands.group import cli
+
+pty = pytest.importorskip("pty")
+ROOT = Path(__file__).parents[1]
+APPLICANTS = str(ROOT / "examples" / "applicants.csv")
+HEIGHT = 30
+IDENTIFIERS = re.compile(r"\b[a-z]+_[a-z_]+\b|\d+e-\d\d")
+
+
+def shown(*arguments: str, width: int = 80) -> tuple[str, int]:
+    """What a terminal shows of a command, standard error included, and its exit status."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, width, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-c", "import sys; from cutline.cli import main; sys.exit(main())", *arguments]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env={**environment, "TERM": "xterm"}
+    )
+    os.close(theirs)
+    parts = []
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(ours)
+    return b"".join(parts).decode().replace("\r\n", "\n"), process.wait()
+
+
+def plain(*arguments: str) -> str:
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exit_code in (0, 3, 4), done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def months(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The applicants five times, with months, days and regions."""
+    draw = random.Random(3)
+    with open(APPLICANTS, encoding="utf-8") as file:
+        rows = [dict(row) for row in csv.DictReader(file) for _ in range(5)]
+    draw.shuffle(rows)
+    for k, row in enumerate(rows):
+        row["month"] = f"2024-{k * 12 // len(rows) + 1:02d}"
+        row["day"] = f"2024-01-{k * 20 // len(rows) + 1:02d}"
+        row["region"] = draw.choice(["north", "south", "east", "west"])
+        row["outcome"] = "completed" if row["completed"] == "1" else "dropped out"
+    path = tmp_path_factory.mktemp("months") / "months.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two models of four classes."""
+    rng = np.random.default_rng(0)
+    names = ["cat", "dog", "owl", "fox"]
+    y = rng.integers(0, 4, 200)
+    path = tmp_path_factory.mktemp("classes") / "classes.csv"
+    models = {"a": 1.5, "b": 0.8}
+    lines = [",".join(["kind", *(f"{m}_{n}" for m in models for n in names)])]
+    for code in y:
+        cells = []
+        for strength in models.values():
+            score = np.exp(rng.normal(size=4) + strength * (np.arange(4) == code))
+            cells += [f"{p:.4f}" for p in score / score.sum()]
+        lines.append(",".join([names[code], *cells]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def commands(months: str, classes: str) -> dict[str, list[str]]:
+    one = [APPLICANTS, "--score", "network"]
+    by = [months, "--label", "completed", "--score", "network"]
+    return {
+        "evaluate": ["evaluate", *one],
+        "quota": ["evaluate", *one, "--quota", "20"],
+        "range": ["evaluate", *one, "--quota", "20-60"],
+        "goal": ["evaluate", *one, "--recall", ".8"],
+        "compare": ["compare", APPLICANTS],
+        "compare at a quota": ["compare", APPLICANTS, "--quota", "20"],
+        "compare costs": ["compare", APPLICANTS, "--cost-fp", "1", "--cost-fn", "8"],
+        "plan": ["plan", *one, "--cost", "2", "--value", "5"],
+        "cut": ["cut", *one, "--recall", ".8", "--confidence", ".9"],
+        "select": ["select", *one, "--quota", "5"],
+        "check": ["check", *one, "roc_auc >= .7"],
+        "doctor": ["doctor", APPLICANTS],
+        "months": ["evaluate", *by, "--by", "month", "--quota", "200"],
+        "regions": ["evaluate", *by, "--by", "region"],
+        "models by region": ["compare", months, "--label", "completed", "--by", "region", "--quota", "200"],
+        "batches": ["evaluate", *by, "--batch", "day", "--quota", "10"],
+        "classes": ["evaluate", classes, "--label", "kind", "--score", "a_*"],
+        "models of classes": ["compare", classes, "--label", "kind", "--score", "a_*", "--score", "b_*"],
+    }
+
+
+NAMES = list(commands("", ""))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_default_answer_fits_on_a_screen(name: str, months: str, classes: str) -> None:
+    text, status = shown(*commands(months, classes)[name])
+    assert status in (0, 3, 4), text
+    lines = text.rstrip("\n").split("\n")
+    assert max(map(len, lines)) <= 80, text
+    assert len(lines) <= HEIGHT, text
+
+
+@pytest.mark.parametrize(
+    ("name", "width"), list(itertools.product(["quota", "compare at a quota", "months"], [100, 120]))
+)
+def test_wider_terminals_are_used_and_not_exceeded(name: str, width: int, months: str, classes: str) -> None:
+    text, _ = shown(*commands(months, classes)[name], width=width)
+    assert max(map(len, text.split("\n"))) <= width
+    assert len(text.rstrip("\n").split("\n")) <= HEIGHT
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("select", "check", "doctor")])
+def test_no_raw_identifiers_and_no_exponents_in_an_answer(name: str, months: str, classes: str) -> None:
+    text = plain(*commands(months, classes)[name]).replace("nb_", "").replace("a_*", "")
+    assert not IDENTIFIERS.findall(text), text
+
+
+def test_a_terminal_shows_the_names_of_rows_and_the_same_words_as_a_pipe() -> None:
+    call = ["evaluate", APPLICANTS, "--score", "network", "--label", "completed", "--quota", "20"]
+    text, _ = shown(*call)
+    assert re.search(r"^positive +19 TP +68 FN +87$", text, re.MULTILINE), text
+    assert re.search(r"^negative +1 FP +312 TN +313$", text, re.MULTILINE), text
+    assert text.split() == plain(*call).split()
+
+
+def test_arrows_are_shown_on_a_terminal() -> None:
+    text, _ = shown("compare", APPLICANTS, "--all", width=140)
+    assert "↑" in text
+    assert "↓" in text
+
+
+def test_costs_that_were_asked_for_are_answered_first() -> None:
+    text = plain("compare", APPLICANTS, "--cost-fp", "1", "--cost-fn", "8")
+    assert text.startswith("logistic at score > 0.0706 is cheapest")
+    assert "places" not in text.split("\n\n")[0]
+
+
+def test_no_quota_is_invented(months: str) -> None:
+    answer = json.loads(
+        plain("evaluate", months, "--label", "completed", "--score", "network", "--by", "month", "--format", "json")
+    )
+    assert answer["overall"]["quota"] is None
+    assert "place" not in " ".join(answer["answer"])
+
+
+def three(hits: tuple[int, int], cases: int = 400) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Two models that find so many positives in the first 40 places, on the same cases."""
+    y = np.arange(cases) % 4 == 0
+    scores = {}
+    for name, found in zip(("logreg", "boost"), hits, strict=True):
+        rng = np.random.default_rng(len(name))
+        order = np.concatenate([np.flatnonzero(y)[:found], np.flatnonzero(~y)[: 40 - found]])
+        score = rng.random(cases) / 2
+        score[order] = 0.5 + rng.random(40) / 2
+        scores[name] = score
+    return y, scores
+
+
+def test_a_tie_is_told_alike_whatever_the_order_of_the_columns() -> None:
+    y, scores = three((30, 30))
+    told = []
+    for names in (["logreg", "boost"], ["boost", "logreg"]):
+        both = cl.compare(y, {name: scores[name] for name in names}, quota=40)
+        answer = next(iter(both.sections())).sentences[0]
+        told.append(answer)
+        assert both.verdict("hit_rate").status == "level"
+        assert both.verdict("hit_rate").tied == ["boost", "logreg"]
+        assert "use " not in answer
+    assert told[0] == told[1]
+    assert told[0].startswith("With 40 places, boost or logreg: both find 30 of the 100 positives.")
+
+
+@pytest.mark.parametrize(
+    ("hits", "said"),
+    [((39, 5), "use logreg: it finds 39"), ((31, 30), "logreg is ahead, but not clearly: it finds 31")],
+)
+def test_use_is_said_only_where_it_is_clear(hits: tuple[int, int], said: str) -> None:
+    y, scores = three(hits)
+    both = cl.compare(y, scores, quota=40)
+    text = repr(both)
+    assert text.startswith(f"With 40 places, {said} of the 100 positives")
+    assert ("use " in text.split("\n\n")[0]) == both.verdict("hit_rate").sure
+
+
+def test_with_a_quota_measures_at_a_threshold_carry_their_cut() -> None:
+    text = plain("evaluate", APPLICANTS, "--score", "network", "--quota", "20", "--all")
+    assert re.search(r"recall \(score > 0\.5\) +↑ +0\.4138", text)
+    text = plain("compare", APPLICANTS, "--quota", "20")
+    assert "Accuracy at 0.5" in text
+
+
+def test_printing_a_result_shows_what_the_command_shows() -> None:
+    for quota in (None, 20):
+        ev = cl.evaluate(APPLICANTS, label="completed", score="network", quota=quota)
+        call = ["evaluate", APPLICANTS, "--label", "completed", "--score", "network"]
+        text = plain(*call, *(["--quota", str(quota)] if quota else []))
+        assert text.startswith(repr(ev))
+        assert text[len(repr(ev)) :].strip().startswith("More: ")
+    both = cl.compare(APPLICANTS, label="completed", score=["tree", "network"], quota=20)
+    call = ["compare", APPLICANTS, "--label", "completed", "--score", "tree", "--score", "network", "--quota", "20"]
+    assert plain(*call).startswith(repr(both))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_page_does_not_change_what_is_printed(command: str, tmp_path: Path) -> None:
+    call = [command, APPLICANTS, *(["--score", "network"] if command == "evaluate" else []), "--quota", "20"]
+    assert plain(*call, "--html", str(tmp_path / "page.html")) == plain(*call)
+
+
+def test_pairs_reasons_and_methods_are_behind_options() -> None:
+    call = ["compare", APPLICANTS, "--quota", "20"]
+    text = plain(*call)
+    for words in ("tree − logistic", "Why this measure", "delong"):
+        assert words not in text
+    assert "tree − logistic" in plain(*call, "--pairs")
+    assert "Why this measure" in plain(*call, "--why")
+    assert "delong" in plain("evaluate", APPLICANTS, "--score", "network", "--all", "--format", "markdown")
+
+
+def test_measures_that_move_with_the_base_rate_carry_a_caution(months: str) -> None:
+    call = ["evaluate", months, "--label", "completed", "--score", "network", "--by", "month"]
+    text = plain(*call)
+    assert "Brier" not in text
+    assert text.startswith("No segment differs clearly from the rest in ")
+    text = plain(*call, "--measure", "brier_score", "--measure", "roc_auc")
+    assert text.startswith("No segment differs clearly from the rest in ROC AUC.")
+    assert "Caution: Brier score moves with the share of positives" in text
+
+
+def test_fairness_tables_are_shown_on_request(months: str) -> None:
+    call = ["evaluate", months, "--label", "completed", "--score", "network", "--by", "region", "--quota", "200"]
+    assert "Four-fifths" not in plain(*call)
+    assert "Four-fifths" in plain(*call, "--fairness")
+    assert "equal recall" in plain(*call, "--fairness")
+
+
+def test_overconfidence_has_no_better_end(classes: str) -> None:
+    text = plain("evaluate", classes, "--label", "kind", "--score", "a_*", "--all")
+    assert re.search(r"overconfidence +→ 0", text)
+
+
+def test_small_numbers_have_no_exponent(tmp_path: Path) -> None:
+    assert "e-" not in plain("doctor", APPLICANTS)
+
+
+def test_many_models_stand_below_each_other(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    names = [f"model_{k}" for k in range(9)]
+    columns = {name: y * 0.2 + rng.random(300) * 0.8 for name in names}
+    lines = [",".join(["y", *names])]
+    lines += [",".join([str(int(y[i])), *(f"{columns[name][i]:.4f}" for name in names)]) for i in range(300)]
+    path = tmp_path / "many.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text, _ = shown("compare", str(path), "--label", "y", "--score", "model_*", "--quota", "30")
+    assert max(map(len, text.split("\n"))) <= 80
+    assert all(re.search(rf"^{name} ", text, re.MULTILINE) for name in names)
