@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click import unstyle
 
-from cutline.commands import output
+from cutline.table import text_table
 from test_cli import EXAMPLE, FAST, refused, run
 
 
@@ -103,7 +100,7 @@ def test_extrapolate_ends_with_its_settings(people: Path) -> None:
         "--method",
         "mixture",
     )
-    line = run(*arguments, "--no-intervals", "--until", 0.5).stdout.strip().splitlines()[-1]
+    line = run(*arguments, "--no-intervals", "--until", 0.5, "--format", "markdown").stdout.strip().splitlines()[-1]
     for part in ("label person", "score ?", "classes 10,20", "method mixture", "until 0.5", "intervals none"):
         assert f" · {part}" in line
     assert "resamples 5 · seed 3" in run(*arguments, "--resamples", 5, "--seed", 3, "--format", "csv").stderr
@@ -117,24 +114,11 @@ def test_examples_stand_after_the_options(command: str) -> None:
     assert text.index("--help") < text.index("Examples:")
 
 
-class Terminal(io.StringIO):
-    """A screen."""
-
-    def isatty(self) -> bool:
-        return True
+def on_screen(columns: int, rows: list[dict[str, Any]]) -> list[str]:
+    return text_table(rows, list(rows[0]), group="family", width=columns).splitlines()
 
 
-def on_screen(columns: int, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]]) -> list[str]:
-    screen = Terminal()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", screen)
-        patch.setenv("COLUMNS", str(columns))
-        patch.setenv("NO_COLOR", "1")
-        output.print_table(rows, list(rows[0]), section="family")
-    return unstyle(screen.getvalue()).splitlines()
-
-
-def test_narrow_terminals_lose_columns_and_break_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_terminals_lose_columns_and_break_no_word() -> None:
     import cutline as cl
     from cutline.present.render import without_pictures
     from cutline.present.words import measure_rows
@@ -143,18 +127,18 @@ def test_narrow_terminals_lose_columns_and_break_no_word(monkeypatch: pytest.Mon
     ev = cl.evaluate([0, 1] * 40, [k / 80 for k in range(80)], n_resamples=20)
     rows = list(without_pictures(Table(measure_rows(ev))))
     for columns in (80, 60, 200):
-        lines = on_screen(columns, monkeypatch, rows)
+        lines = on_screen(columns, rows)
         for row in rows:
             assert any(row["measure"] in line.split() and row["value"] in line.split() for line in lines)
-    lines = on_screen(80, monkeypatch, rows)
+    lines = on_screen(80, rows)
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == "(method and note left out: the terminal is narrow; --format markdown shows all)"
-    assert any("wilson" in line for line in on_screen(200, monkeypatch, rows))
+    assert lines[-1] == "(hidden: method, note; widen the terminal or use --format markdown)"
+    assert any("wilson" in line for line in on_screen(200, rows))
 
 
-def test_prose_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prose_is_wrapped_between_words() -> None:
     rows = [{"family": "quota", "title": "Potential extract measure", "name": "pem"}]
-    text = " ".join(on_screen(34, monkeypatch, rows))
+    text = " ".join(on_screen(34, rows))
     for word in ("quota", "Potential", "extract", "measure", "pem"):
         assert word in text.split()
 
@@ -167,10 +151,10 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     text = run("evaluate", path, "--score", "p", *named).stdout
     assert text.splitlines()[0] == f"p: 8 rows, 8 positive (100.0%); {said}"
     assert "times chance" not in text
-    assert run("compare", path, *named).stdout.splitlines()[0] == f"2 models, 8 rows, 8 positive (100.0%); {said}"
+    assert run("compare", path, *named).stdout.splitlines()[0] == f"2 models: 8 rows, 8 positive (100.0%); {said}"
     assert "expect" not in run("evaluate", path, "--score", "p", *named, "--measure", "pem").stdout
     path.write_text("y,p,q\n0,0.25,0.5\n")
     first = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST).stdout.splitlines()[0]
     assert first == "p: 1 row, 0 positive (0.0%); there are no positive cases, so the ranking cannot be evaluated"
     only = run("compare", EXAMPLE, "--score", "network", "--score", "tree", "--quota", 1, *FAST).stdout
-    assert only.startswith("With 1 place, use network: expect 1 hit (")
+    assert only.startswith("With 1 place, network is ahead, but not clearly: it finds 1 of the 87 positives, ")

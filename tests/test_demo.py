@@ -45,7 +45,7 @@ def test_demo_prints_the_decision_and_writes_the_page(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, ["demo"], catch_exceptions=False)
     assert result.exit_code == 0
-    assert "With 20 places, use network" in result.stdout
+    assert "With 20 places, network is ahead, but not clearly" in result.stdout
     assert str(tmp_path / "cutline-demo.html") in result.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["cutline-demo.html"]
     assert "Who gets a place?" in (tmp_path / "cutline-demo.html").read_text(encoding="utf-8")

@@ -409,7 +409,7 @@ def clean(text: str, *, in_line: bool = False) -> str:
 
 
 _NUMBER = re.compile(r"([-−+<>≥≈]? ?\d[\d.,]*(e-\d+)?[%×*]{0,2}|–|∞|)( ?(…|to|–) ?[-−+]?[\d.,∞]+[%×]?)?")
-_SPARE = ("method", "note", "same_as", "range", "family")  # what a narrow terminal does without, in this order
+_SPARE = ("method", "note", "same_as", "range")  # what a narrow terminal does without, in this order
 
 
 def text_table(
@@ -442,6 +442,9 @@ def text_table(
         if excess() > 0:
             whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
             widths[name] = max([widths[name] - excess(), *map(len, [*whole, *heads[name].split()])])
+    if excess() > 0 and group in shown[1:] + shown[:-1]:
+        shown.remove(group)
+        left_out.append(group)
 
     def lines(texts: Mapping[str, str]) -> Iterator[str]:
         wrapped = [textwrap.wrap(texts[name], max(1, widths[name]), break_on_hyphens=False) or [""] for name in shown]

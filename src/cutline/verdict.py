@@ -188,9 +188,9 @@ class Verdict(KeepsFields):
         if self.status == "clear":
             return f"use {self.best}"
         if self.status == "equivalent":
-            return f"{' or '.join(sorted([self.best, *self.tested]))}, which differ by less than the margin"
+            return f"{listed_or(sorted([self.best, *self.tested]))}, which differ by less than the margin"
         if len(self.tied) > 1:
-            return f"{' or '.join(self.tied)}, which are tied"
+            return f"{listed_or(self.tied)}, which are tied"
         return f"{self.best} is ahead, but not clearly" if self.status == "cannot tell" else f"{self.best} is ahead"
 
     @property
@@ -287,6 +287,11 @@ class Verdict(KeepsFields):
         return (
             f"Verdict({self.question}: {self.best}, {self.measure} {format_value(self.value.value)}; {self.sentence})"
         )
+
+
+def listed_or(names: Sequence[str]) -> str:
+    """Names of which any one will do: a, b or c."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def verdict_of(

@@ -577,7 +577,7 @@ def answer(comparison: Comparison) -> list[str]:
     clear = verdict is not None and verdict.sure and len(tied) == 1
     if len(tied) > 1:
         both = "both" if len(tied) == 2 else "they all"
-        said = f"With {places}, {' or '.join(tied)}: {both} find {positives}"
+        said = f"With {places}, {joined(tied, 'or')}: {both} find {positives}"
     elif clear:
         said = f"With {places}, use {best.name}: it finds {positives}"
     elif verdict is None or verdict.status == "not tested":
