@@ -89,7 +89,7 @@ def test_a_comparison_of_several_classes_has_a_page(tmp_path: Path, browser: Any
     assert f"net {right.value:.1%} ({right.low:.1%} to {right.high:.1%})" in page.locator("#chart-dots").get_attribute(
         "aria-label"
     )
-    assert "net has the best accuracy" in page.inner_text(".answer")
+    assert "Use net: Accuracy" in page.inner_text(".answer")
     assert page.locator("#confusion-1").count() == 1
     page.close()
     assert compared.plot("forest").get_title(loc="left")

@@ -205,7 +205,7 @@ def test_models_are_compared_on_the_same_cases() -> None:
     same = cl.compare(y, {"a": p, "b": p})
     assert all(r["difference"] == 0 and r["p_value"] == 1.0 for r in same.differences)
     assert list(cmp) == ["good", "poor"]
-    assert "2 models, 200 rows, 4 classes" in repr(cmp)
+    assert "2 models: 200 rows, 4 classes" in repr(cmp)
     assert json.loads(cmp.to_json())["differences"]
     with pytest.raises(cl.InputError, match="no pair"):
         cmp.difference("good", "bad", "accuracy")

@@ -114,8 +114,8 @@ def test_each_measure_has_its_bar_in_its_place(ev: cl.results.Evaluation) -> Non
     table = parsed(ev).findall(".//table")[-1]
     assert table is not None
     rows = {row[0].text: row for row in table.iter("tr") if row[0].tag == "td"}
-    assert {"hit_rate@4", "roc_auc", "brier_score"} <= set(rows)
-    bar = rows["roc_auc"].find(".//svg")
+    assert {"Hit rate at 4", "ROC AUC", "Brier score ↓"} <= set(rows)
+    bar = rows["ROC AUC"].find(".//svg")
     assert bar is not None
     at = float(bar.findall("path")[2].attrib["d"].removeprefix("M").split()[0])
     assert (at - 3) / (BAR_WIDTH - 6) == pytest.approx(ev["roc_auc"].value, abs=0.01)
@@ -137,7 +137,7 @@ def test_the_size_does_not_grow_with_the_rows(rows: int) -> None:
     rng = np.random.default_rng(0)
     score = rng.random(rows)
     ev = cl.evaluate(rng.random(rows) < score, score, quota=0.1, n_resamples=100)
-    assert len(parsed(ev).findall(".//td")) > 50
+    assert len(parsed(ev).findall(".//td")) > 30
     assert len(ev._repr_html_().encode()) < 60_000
 
 

@@ -117,8 +117,8 @@ def test_the_answer_comes_first(comparison: Any, text: str) -> None:
     hits = comparison.evaluations[best].at(quota=30)
     answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', text, re.DOTALL)
     assert answer is not None
-    assert "With 30 places, use" in answer[1]
-    assert f"{hits.expected_hits.low:.1f} to {hits.expected_hits.high:.1f}" in answer[1]
+    assert "With 30 places, " in answer[1]
+    assert f"expect {hits.next_hits.low:.0f} to {hits.next_hits.high:.0f}" in answer[1]
     places = [text.index(f'id="{name}"') for name in ("explorer", "measures", "facts")]
     assert [answer.start(), *places] == sorted([answer.start(), *places])
 
@@ -210,7 +210,7 @@ def test_one_is_singular() -> None:
     assert "1 row, 1 positive" in alone
     text = page(cl.evaluate([1, 0, 0, 0], [0.9, 0.5, 0.3, 0.2], quota=1, n_resamples=20))
     assert "At 1 place:" in text
-    assert "The best 1 includes 1 of the 1 positive" in text
+    assert "With 1 place, the model finds 1 of the 1 positive" in text
     body = re.sub(r"<script.*?</script>", "", alone + text, flags=re.DOTALL)
     assert not re.search(r"\b1 (cases|rows|places|hits|positives|models|classes)\b", body)
 

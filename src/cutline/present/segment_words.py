@@ -49,11 +49,10 @@ def segment_sections(
     wide = all_measures or detail
     keys = list(seg.specs) if all_measures else seg.chosen(list(measures) or None)
     names = {spec.measure.name for spec in seg.specs.values()}
-    named = bool(measures) or (
-        len(seg.specs) <= _MOST_NAMED and names != set(default_measures(getattr(seg.overall, "quota", None)))
-    )
     overall: Any = seg.overall
     of_classes = isinstance(overall, ClassEvaluation)
+    usual = {} if of_classes else set(default_measures(overall.quota))
+    named = bool(measures) or (len(seg.specs) <= _MOST_NAMED and names != usual)
     facts = class_answer(overall, terms) if of_classes else [headline(overall), *notices_of([overall], terms)]
     yield Section("answer", [*sentences(seg, keys, named=named), *facts])
     parts: list[str | Table | Figure] = [*_figures({seg.overall.name: seg})]
@@ -136,19 +135,19 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
 
     ``named``: the measures are those that were asked for, so it also says which of them are not compared.
     """
-    moving = [key for key in keys if moves(seg.specs[key])]
+    moving = _moving(seg, keys)
     found = []
     if len(seg) > 1:
         compared = seg.compared
         steady = [d for d in compared.found if d.measure in keys and d.measure not in moving]
         found.append(_differing(steady or [d for d in compared.found if d.measure in keys], seg, compared.reference))
-        shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
         shown = [name_of(seg.specs[key]) for key in moving if named]
         if shown:
+            shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
             move = "move" if len(shown) > 1 else "moves"
             found.append(
                 f"Caution: {joined(shown)} {move} with the share of positives ({min(shares):.1%} to {max(shares):.1%} "
-                "here), so a difference need not mean better or worse scores."
+                "here), so a difference need not come from the scores."
             )
         if compared.left_out and named:
             names = joined([name_of(seg.specs[key]) for key in compared.left_out])
@@ -159,6 +158,11 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
         others = f" and {len(small) - 8} more" if len(small) > 8 else ""
         found.append(f"Too few cases to judge: {', '.join(small[:8])}{others}.")
     return found
+
+
+def _moving(seg: Segments, keys: Sequence[str]) -> list[str]:
+    """The measures that move with the share of positives; of several classes none is called so."""
+    return [] if isinstance(seg.overall, ClassEvaluation) else [key for key in keys if moves(seg.specs[key])]
 
 
 def _differing(differences: Sequence[Difference], seg: Segments, reference: str) -> str:
@@ -181,18 +185,21 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
     shared list are shown where it is cut at a quota.
     """
     if not named:
-        keys = [key for key in keys if not moves(seg.specs[key])]
-    shared = {row["segment"]: row for row in seg.shared} if seg.quota is not None and seg.shared is not None else {}
+        moving = _moving(seg, keys)
+        keys = [key for key in keys if key not in moving]
+    shared = (
+        {row["segment"]: row for row in seg.shared}
+        if getattr(seg.overall, "quota", None) is not None and seg.shared is not None
+        else {}
+    )
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
-        row: dict[str, Any] = {
-            "": name,
-            "rows": f"{ev.facts['rows']:,}",
-            "positive": f"{ev.facts['share_positive']:.1%}",
-        }
+        row: dict[str, Any] = {"": name, "rows": f"{ev.facts['rows']:,}"}
+        if "share_positive" in ev.facts:
+            row["positive"] = f"{ev.facts['share_positive']:.1%}"
         for k, key in enumerate(keys):
             spec, e = seg.specs[key], ev.estimates[key]
-            row[title_of(spec, ev.threshold)] = written(spec, e.value)
+            row[title_of(spec, getattr(ev, "threshold", None))] = written(spec, e.value)
             if k < (2 if named else 1) and e.level == e.level:
                 row[f"{e.level * 100:.4g}% interval" + " " * k] = (
                     f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
@@ -307,7 +314,9 @@ def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]
     for name, note, comparison in found.parts():
         spec, facts = comparison.specs[key], comparison.first.facts
         values = {model: written(spec, ev.estimates[key].value) for model, ev in comparison.evaluations.items()}
-        row = {"": name, "rows": f"{facts['rows']:,}", "positive": f"{facts['share_positive']:.1%}", **values}
+        row = {"": name, "rows": f"{facts['rows']:,}"}
+        row |= {"positive": f"{facts['share_positive']:.1%}"} if "share_positive" in facts else {}
+        row |= values
         rows.append({**row, "clear difference?": note or "; ".join(ahead.get(name, ["no"]))})
     return rows
 

@@ -194,10 +194,13 @@ def comparison_sections(
             yield Section("measures", [Table(side_by_side(comparison, keys), "Side by side")])
         else:
             yield Section("measures", short_comparison(comparison, keys))
-    if len(evaluations) > 1 and (detail or pairs or all_measures):
-        rows = Table(differences_of(comparison, keys), "Differences between models", "measure")
-        forests = [Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])]
-        yield Section("pairs", [*forests, rows], "Which model?")
+    if len(evaluations) > 1:
+        parts: list[Any] = [
+            Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])
+        ]
+        if detail or pairs or all_measures:
+            parts.append(Table(differences_of(comparison, keys), "Differences between models", "measure"))
+        yield Section("pairs", parts, "Which model?")
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
         leads = Table(clear_leads(stretches), "Clear leaders by quota")
@@ -263,9 +266,7 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
     if ev.rows.batched and ev.quota is not None:
         mean = count(round(point.expected_hits.value, 1))
         within = f" ({level} interval {count_range(*point.expected_hits.interval)})" if known else ""
-        found = (
-            f"With {quota_words(ev.quota)} places in each batch, {name} finds {positives}: {mean} per batch{within}."
-        )
+        found = f"With {places_words(ev.quota, batched=True)}, {name} finds {positives}: {mean} per batch{within}."
         following = [f"In the next batch, {coming}."] if known else []
     elif ev.quota is not None:
         found = f"With {pluralize(ev.quota, 'place')}, {name} finds {positives}"
@@ -311,6 +312,13 @@ def tested(row: Mapping[str, Any]) -> dict[str, str]:
 def quota_words(quota: int | float) -> str:
     """A quota as a reader writes it."""
     return f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"
+
+
+def places_words(quota: int | float, *, batched: bool) -> str:
+    """A quota as a number of places."""
+    if isinstance(quota, float):
+        return f"{quota_words(quota)} of each batch" if batched else f"{quota_words(quota)} of the list"
+    return pluralize(quota, "place") + (" in each batch" if batched else "")
 
 
 def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -477,7 +485,8 @@ def short_rows(ev: Any, keys: Iterable[str]) -> list[dict[str, Any]]:
     for key in keys:
         e, spec = ev.estimates[key], ev.specs[key]
         threshold = ev.threshold if spec.measure.needs_threshold and not _at_own_cut(ev, spec) else None
-        row = {"measure": title_of(spec, threshold), "value": written(spec, e.value)}
+        row: dict[str, Any] = {"measure": title_of(spec, threshold), "value": written(spec, e.value)}
+        row["on its scale"] = on_scale(spec.measure.range, e)
         if e.level == e.level:
             row[f"{e.level * 100:.4g}% interval"] = (
                 f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
@@ -568,7 +577,7 @@ def answer(comparison: Comparison) -> list[str]:
     best, point = ordered[0], ordered[0].at(quota=quota)
     if len(ordered) == 1:
         return point_sentences(best, point)
-    places = f"{quota_words(quota)} places in each batch" if first.rows.batched else pluralize(quota, "place")
+    places = places_words(quota, batched=first.rows.batched)
     positives = f"{count(point.tp)} of the {pluralize(point.tp + point.fn, 'positive')}"
     hits = {ev.name: ev.at(quota=quota).tp for ev in ordered}
     tied = sorted(name for name, found in hits.items() if point.tp - found < 1e-9)
