@@ -241,7 +241,12 @@ class Command(click.Command):
         check_plot(asked.plot, asked.plot_kind)
         report = self.function(asked)
         if report is not None:
-            how = {"html": asked.html, "plot": asked.plot, "kind": asked.plot_kind, "full": asked.everything}
+            how: dict[str, Any] = {
+                "html": asked.html,
+                "plot": asked.plot,
+                "kind": asked.plot_kind,
+                "full": asked.everything,
+            }
             report.publish(asked.form, **how)
             ctx.exit(report.status)
 

@@ -162,7 +162,8 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
 
 def _moving(seg: Segments, keys: Sequence[str]) -> list[str]:
     """The measures that move with the share of positives; of several classes none is called so."""
-    return [] if isinstance(seg.overall, ClassEvaluation) else [key for key in keys if moves(seg.specs[key])]
+    overall: Any = seg.overall
+    return [] if isinstance(overall, ClassEvaluation) else [key for key in keys if moves(seg.specs[key])]
 
 
 def _differing(differences: Sequence[Difference], seg: Segments, reference: str) -> str:
