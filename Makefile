@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test mutants test-bounds docs lint format bench packages clean help
+.PHONY: demo test mutants test-bounds docs lint format bench packages pictures clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
@@ -12,6 +12,7 @@ help:
 	@echo "make mutants   put known faults into a copy of the source and see that the tests notice each"
 	@echo "make packages   test clusters, notebooks and the site; try the packages in empty environments and at the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
+	@echo "make pictures   make the pictures of README and site anew (needs Chromium)"
 	@echo "make bench   timings against the alternatives, as ratios"
 	@echo "make clean   remove what the other commands made"
 
@@ -83,6 +84,9 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+pictures: $(VENV)/.dev
+	$(BIN)/python docs/screens.py
 
 bench: $(VENV)/.dev
 	for script in core inference compare; do $(BIN)/python benchmarks/$$script.py || exit 1; done

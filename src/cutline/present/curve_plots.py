@@ -187,13 +187,16 @@ def finding(result: Any, measure: str, plain: str, words: str) -> str:
     return f"{plain}: {verdict.best} is ahead, but not clearly"
 
 
-def at_places(result: Any, plain: str) -> str:
-    """The title of a plot over places: what the evaluation's quota gives; ``plain`` without one."""
+def at_places(result: Any, plain: str, *, quota: int | None = None) -> str:
+    """The title of a plot over places: what the evaluation's quota gives, or another one; ``plain`` without one."""
     models = models_of(result)
-    quota = None if models[0].rows.batched else models[0].quota
+    own = None if models[0].rows.batched else models[0].quota
+    quota = own if quota is None else quota
     if quota is None:
         return plain
     places = f"With {pluralize(quota, 'place')}"
+    if len(models) > 1 and quota != own:
+        return f"{places}: what each model finds"
     if len(models) > 1:
         return finding(result, "hit_rate", places, "hit rate")
     point = models[0].at(quota=quota)

@@ -17,7 +17,7 @@ from ..table import count, pluralize
 from ..types import Floats
 from .charts import TITLES, Chart, colour, dash
 from .figures import dots_chart
-from .plot_data import Whole, at_stops, axis_end, qrecall_intervals, quota_stops, thinned
+from .plot_data import Whole, at_stops, axis_end, found_frame, qrecall_intervals, quota_stops, thinned
 
 if TYPE_CHECKING:
     from ..decide.planning import Plan
@@ -142,11 +142,11 @@ def found_rows(
     """
     rows = []
     for ev in evaluations:
-        point = ev.at(quota=quota)
-        (low, high), (next_low, next_high) = point.expected_hits.interval, coming.get(ev.name, point.next_hits)
-        then = f" (next list {count(next_low)} to {count(next_high)})" if next_low == next_low else ""
-        row = {"name": ev.name, "value": point.tp, "low": low, "high": high, "words": count(point.tp) + then}
-        rows.append({**row, "next_low": next_low, "next_high": next_high})
+        (row,) = found_frame(ev, quota=quota)
+        low, high = coming.get(ev.name, (row["next_low"], row["next_high"]))
+        then = f" (next list {count(low)} to {count(high)})" if low == low else ""
+        known = {"name": ev.name, "value": row["found"], "next_low": low, "next_high": high}
+        rows.append({**row, **known, "words": count(row["found"]) + then})
     return rows
 
 
@@ -335,6 +335,7 @@ def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool =
     }[kind]
     x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
     chart = Chart(TITLES[kind], words, x, ends, "places", lines.logarithmic, name=kind, hidden=hidden)
+    chart.models = [model["name"] for model in lines.models] if len(lines.models) > 1 else ()
     chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
     first, last = (1, 1) if lines.between is None else lines.between
     chart.band([first, last], [ends[0]] * 2, [ends[1]] * 2, "#808080", f"data-range{' hidden' * (first == last)}")

@@ -15,6 +15,7 @@ from .charts import colour
 from .curve_plots import (
     GREY,
     LIGHT,
+    at_places,
     count_axis,
     interval,
     label_lines,
@@ -33,6 +34,7 @@ from .plot_data import (
     dominance_frame,
     extrapolation_frame,
     forest_frame,
+    found_frame,
     models_of,
     reliability,
     score_histogram,
@@ -41,6 +43,37 @@ from .plot_data import (
     voting_frame,
 )
 from .words import quota_words
+
+
+def found(ax: Any, result: Any, *, quota: int | None = None) -> None:
+    """A row for each model, the best first: what it finds, the interval of the average, what the next list may give."""
+    rows = found_frame(result, quota=quota)
+    models = models_of(result)
+    order = sorted(range(len(rows)), key=lambda k: -rows[k]["found"])
+    places, level = rows[0]["places"], f"{models[0].settings.level:.0%}"
+    for y, k in enumerate(order):
+        row, paint = rows[k], colour(k)
+        if row["next_low"] == row["next_low"]:
+            ax.barh(y, row["next_high"] - row["next_low"], 0.26, left=row["next_low"], color=paint, alpha=0.2)
+            coming = f"next list {count(row['next_low'])} to {count(row['next_high'])}"
+            ax.annotate(coming, (places, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)
+        ax.plot([row["low"], row["high"]], [y, y], color=paint, linewidth=3.5, solid_capstyle="butt")
+        ax.plot(row["found"], y, "o", color=paint, markersize=9)
+        where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
+        ax.annotate(count(row["found"]), (row["found"], y), fontsize=11, fontweight="bold", color=paint, **where)
+    chance = places * models[0].facts["share_positive"]
+    reference(ax, [chance, chance], [-0.7, len(rows) - 0.4])
+    say_beside(ax, chance, -0.62, f"chance: {count(chance)}", xytext=(4, -2))
+    ax.set(xlim=(0, places), ylim=(len(rows) - 0.4, -0.85))
+    explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
+    quiet(ax, at_places(result, "", quota=places), f"positives among {pluralize(places, 'place')}\n{explained}")
+    ax.set_yticks(range(len(rows)), [rows[k]["model"] for k in order], fontsize=11, fontweight="bold")
+    for k, tick in zip(order, ax.get_yticklabels(), strict=True):
+        tick.set_color(colour(k))
+    ax.grid(False, axis="y")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    count_axis(ax.xaxis)
 
 
 def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:

@@ -232,6 +232,20 @@ def plan_frame(result: Any, **_: Any) -> Table:
     return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
 
 
+def found_frame(result: Any, *, quota: int | None = None) -> Table:
+    """What each model finds at a quota, the interval of the average, and what to expect of the next list."""
+    rows = []
+    for ev in models_of(result):
+        places = ev.quota if quota is None else quota
+        if places is None or ev.rows.batched:
+            raise InputError("quota", "is missing", "give {quota}: places in one list")
+        point = ev.at(quota=places)
+        (low, high), (next_low, next_high) = point.expected_hits.interval, point.next_hits
+        row = {"model": ev.name, "places": places, "found": point.tp, "low": low, "high": high}
+        rows.append({**row, "next_low": next_low, "next_high": next_high})
+    return Table(rows, "Found by each model")
+
+
 def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
     """Which model leads from where to where."""
     if not hasattr(result, "dominance"):

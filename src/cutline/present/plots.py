@@ -24,6 +24,7 @@ _BENEFIT = data.by_model("Net benefit", lambda ev, **options: ev.decision_curve(
 KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "roc": (curves.roc, data.curve_frame("roc")),
     "precision_recall": (curves.precision_recall, data.curve_frame("precision_recall")),
+    "found": (misc.found, data.found_frame),
     "gain": (curves.gain, data.curve_frame("gain")),
     "lift": (curves.lift, data.curve_frame("lift")),
     "hit_rate": (curves.hit_rate, data.curve_frame("hit_rate")),
@@ -58,11 +59,11 @@ CLASS_KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
 def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
 
-    ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
-    ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
-    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``,
-    ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``; of several classes ``confusion``,
-    ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
+    ``kind`` is one of ``roc``, ``precision_recall``, ``found`` (at a quota), ``gain``, ``lift``, ``hit_rate``,
+    ``qrecall``, ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``,
+    ``reliability``, ``dominance``, ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``,
+    ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``; of several
+    classes ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(result, kind)
     if ax is None:
@@ -103,7 +104,9 @@ def write_picture(result: Any, path: Any, kind: str | None = None, **options: An
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
     if kind is not None:
-        figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+        low = kind == "found"  # a row for each model
+        height = 1.6 + 0.6 * len(data.models_of(result)) if low else 4.6
+        figure = Figure(figsize=(7.6 if low else 6.4, height), layout="constrained")
         plot(result, kind, ax=figure.add_subplot(), **options)
         with write_whole(path) as beside:
             figure.savefig(beside, dpi=150, format=picture_format(path))

@@ -235,7 +235,7 @@
     const where = state.range ? `On average over ${state.range.words}` : `At ${counted(stops[state.at], "place")}`;
     for (const [kind, show] of Object.entries(inChart)) {
       const words = models.map((m, k) => [m, k]).filter(([, k]) => state.shown[k]).map(([m, k]) => `${m.name} ${show(figures[k])}`).join("; ");
-      $("figure-" + kind).querySelector("figcaption").textContent = `${where}: ${words}.`;
+      $("figure-" + kind).querySelector("figcaption > span").textContent = `${where}: ${words}.`;
       $("chart-" + kind).setAttribute("aria-label", `${$("figure-" + kind).querySelector("h3").textContent}. ${where}: ${words}.`);
     }
   }
