@@ -255,7 +255,6 @@ def _refused_label(label: NDArray[Any], row: int, names: Sequence[Any], argument
 
 
 def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.intp] | None) -> RowFacts:
-
     n = len(matrix)
     top, place = np.empty(n, np.int32), np.empty(n, np.int32)
     columns = np.empty((4, n))
@@ -301,7 +300,14 @@ def find_classes(
     present = _distinct(labels)
     headings = None if headings is None else _classes_of(headings, present)
     if classes is not None:
-        return _in_given_order(list(classes), headings, present)
+        wanted = list(classes)
+        if headings is None or headings == wanted or not set(present) <= set(headings):
+            return ClassNames(wanted, in_order=True)
+        if len(headings) != len(wanted) or set(headings) != set(wanted):
+            problem = f"has columns for {listed(headings, 6)}, not for the classes {listed(wanted, 6)}"
+            raise InputError("score_matrix", problem, "give it a column for each class")
+        # a frame whose columns are called so is read by name, not by place
+        return ClassNames(wanted, in_order=True, columns=[headings.index(name) for name in wanted])
     if headings is not None:
         return ClassNames(headings, in_order=True)
     kind: Any = getattr(y_true, "dtype", None)
@@ -316,16 +322,6 @@ def find_classes(
                 )
             return ClassNames(categories, in_order=True)
     return ClassNames(_sorted(present), in_order=_are_numbers(present))
-
-
-def _in_given_order(classes: list[Any], headings: list[Any] | None, present: list[Any]) -> ClassNames:
-    """The classes as they were named; a frame whose columns are called so is read by name, not by place."""
-    if headings is None or headings == classes or not set(present) <= set(headings):
-        return ClassNames(classes, in_order=True)
-    if len(headings) != len(classes) or set(headings) != set(classes):
-        problem = f"has columns for {listed(headings, 6)}, not for the classes {listed(classes, 6)}"
-        raise InputError("score_matrix", problem, "give it a column for each class")
-    return ClassNames(classes, in_order=True, columns=[headings.index(name) for name in classes])
 
 
 def columns_by_class(

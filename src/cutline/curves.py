@@ -102,7 +102,6 @@ class Curve:
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Which points to keep so that straight lines between them stay within ``tolerance`` of the rest, vertically."""
-
     chosen: NDArray[np.bool_] = compiled.keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
     return chosen
 

@@ -98,9 +98,9 @@ def _losses(spec: Spec) -> LossOptions:
     )
 
 
-def plan_sweeps(specs: Sequence[Spec], cases: float) -> list[SweepPlan]:
+def plan_sweeps(specs: Sequence[Spec], cases: float) -> tuple[SweepPlan, ...]:
     """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
-    return list(_planned(tuple(specs), cases))
+    return _planned(tuple(specs), cases)
 
 
 @lru_cache(maxsize=16)
@@ -189,7 +189,10 @@ def compute_one(
     cut = None
     check_threshold(spec, sample)
     if one.needs_threshold:  # one pass over the rows; no sort needed
-        cut = _count(sample, threshold_of(spec))
+        above, positive = sample.score > np.float64(threshold_of(spec)), sample.positive
+        sides = (above & positive, above & ~positive, ~above & positive, ~above & ~positive)
+        w = sample.weight
+        cut = Counts(*(np.float64(np.count_nonzero(side) if w is None else w[side].sum()) for side in sides))
         value = float(one.compute(cut, **spec.arguments))
     else:
         value = compute([spec], rank(sample)).values[spec]
@@ -214,19 +217,6 @@ def check_applicable(one: Measure, sample: Sample) -> None:
     row = sample.first_row(bad)
     remedy = "pass probabilities" if one.scores == "probability" else "pass finite scores, none beyond ±1e100"
     raise InputError("y_score", f"is {float(score[bad][0]):g}, which {one.name} cannot use: {problem}", remedy, row=row)
-
-
-def _count(sample: Sample, threshold: float) -> Counts:
-    above = sample.score > np.float64(threshold)
-    if sample.weight is None:
-        tp = np.count_nonzero(above & sample.positive)
-        fp = np.count_nonzero(above) - tp
-        n_pos = np.count_nonzero(sample.positive)
-        cells = [tp, fp, n_pos - tp, len(sample) - n_pos - fp]
-    else:
-        w, y = sample.weight, sample.positive
-        cells = [w[above & y].sum(), w[above & ~y].sum(), w[~above & y].sum(), w[~above & ~y].sum()]
-    return Counts(*map(np.float64, cells))
 
 
 def default_threshold(threshold: float | None, sample: Sample) -> float | None:

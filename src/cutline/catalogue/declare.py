@@ -24,7 +24,7 @@ from ..quotas import Quotas, parse_quota
 from ..ranking import Ties
 from ..reference import documented, explain
 from ..types import IntervalMethod, Label, Labels, ScoreMatrix, Scores
-from ..validate import check_flag, check_number, one_of
+from ..validate import Rule, check_flag, check_number, one_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -117,8 +117,8 @@ class Measure:
     ``distance``). ``needs`` says what must not be empty, ``undefined`` when it has no value (by default, when a need is
     not met). ``perfect`` is the value of a perfect model (by default the best end of the range), ``chance`` the mean
     over all orders of the cases (at a threshold: with as many above it), each a number or a formula in ``SYMBOLS``;
-    ``one_class_needs`` is the option without which both classes must be there. ``tie_rule`` says how equal scores count
-    (``TIE_RULES``); empty where their order cannot matter.
+    ``one_class_needs`` is the option without which both classes must be there; ``checks`` has the rules of its options.
+    ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
 
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
@@ -160,7 +160,7 @@ class Measure:
     perfect: float | str | None = "best"
     chance: float | str | None = None
     one_class_needs: str = ""
-    checks: Callable[..., object] | None = None
+    checks: Mapping[str, Rule] = field(default_factory=dict)
     interval: IntervalMethod = "scaled"
     stratified: bool = False
     paired_test: PairedTest = "jackknife"
@@ -602,8 +602,9 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     missing = [key for key, default in one.params.items() if default is REQUIRED and key not in left]
     if missing:
         raise InputError("measure", f"{one.name} needs the option {missing[0]}", f"write {one.name}({missing[0]}=…)")
-    if one.checks is not None:
-        one.checks(**left)
+    for key, rule in one.checks.items():
+        if key in left and not (left[key] is None is one.params[key]):
+            rule(left[key], key)
     if "t" in one.params:  # top_t_accuracy: without t the name does not say what is meant
         left.setdefault("t", one.params["t"])
 
@@ -615,10 +616,10 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     return Spec(one, tuple((k, left[k]) for k in one.params if k in left and not is_default(k)), quota, threshold, ties)
 
 
-def check_prior(prior: Any = None) -> None:
+def check_prior(prior: Any, name: str) -> None:
     """A given prior must be in (0, 1]: nothing is a multiple of no positives."""
-    if prior is not None and check_number(prior, "prior", 0.0, 1.0) == 0:
-        raise InputError("prior", "is 0, which leaves nothing to compare with", "it must lie in (0, 1]")
+    if check_number(prior, name, 0.0, 1.0) == 0:
+        raise InputError(name, "is 0, which leaves nothing to compare with", "it must lie in (0, 1]")
 
 
 def ratio(above: Any, below: Any) -> Any:

@@ -22,7 +22,7 @@ from ..types import Floats
 from ..validate import check_flag, check_whole, checked, one_of
 from .compute import AREA_OF, ClassSums
 from .declare import Measure, Spec, combinator, declare, parse_measure, publish, ratio
-from .probability import check_log, log_losses
+from .probability import CHECK_LOG, log_losses
 
 # The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too.
 _LOG_EPS = 2.0**-52
@@ -114,7 +114,7 @@ def balanced_accuracy(s: ClassSums) -> Any:
     latex=r"\frac1n\sum_i I\{r_i \le t\}",
     reference="Russakovsky et al. (2015), top-5 accuracy",
     interval="wilson",
-    checks=lambda t=2: check_whole(t, "t", 1),
+    checks={"t": partial(check_whole, least=1)},
     chance="t/K",
 )
 def top_t_accuracy(sample: ClassSample, t: int = 2) -> Any:
@@ -137,7 +137,7 @@ def top_t_accuracy(sample: ClassSample, t: int = 2) -> Any:
     undefined="every case is of one class and predicted as that class",
     interval="delta_z",
     row_value=lambda sample, weights=None: _gap(sample, weights),
-    checks=lambda weights=None: one_of(None, "linear", "quadratic")(weights, "weights"),
+    checks={"weights": one_of(None, "linear", "quadratic")},
     chance="0",
 )
 def cohen_kappa(s: ClassSums, weights: str | None = None) -> Any:
@@ -194,7 +194,7 @@ def matthews_correlation(s: ClassSums) -> Any:
     latex=r"-\frac1n\sum_i \log_b p_{iy_i}",
     reference="Berrar Def. 20, for any number of classes (base 2: erratum B17)",
     interval="delta_log",
-    checks=check_log,
+    checks=CHECK_LOG,
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
 def log_loss(sample: ClassSample, base: float = 2, eps: float = _LOG_EPS) -> Any:
@@ -212,7 +212,7 @@ def log_loss(sample: ClassSample, base: float = 2, eps: float = _LOG_EPS) -> Any
     latex=r"\frac1n\sum_i\sum_k (p_{ik} - o_{ik})^2",
     reference="Brier (1950); for two classes twice Berrar Def. 18",
     interval="delta_log",
-    checks=lambda half=False: check_flag(half, "half"),
+    checks={"half": check_flag},
     remark=lambda half: f"{'half the sum' if half else 'sum'} over the classes",
 )
 def brier_score(sample: ClassSample, half: bool = False) -> Any:

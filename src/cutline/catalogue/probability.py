@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..sweep import LOG_EPS, Sums
-from ..validate import check_number
+from ..validate import Rule, check_number
 from .declare import BOTH, declare, ratio
 
 
@@ -19,17 +19,11 @@ def log_losses(p: Any, eps: float = LOG_EPS, base: float = 2) -> tuple[Any, Any]
     return -np.log(np.maximum(p, eps)) / log(base), -np.log(np.maximum(1.0 - p, eps)) / log(base)
 
 
-def _weighed(losses: tuple[Any, Any], alpha: float | None) -> tuple[Any, Any]:
-    return losses if alpha is None else (alpha * losses[0], (1.0 - alpha) * losses[1])
-
-
-def _balanced_losses(p: Any, alpha: float | None = None, eps: float = LOG_EPS) -> tuple[Any, Any]:
-    return _weighed(log_losses(p, eps), alpha)
-
-
 def _focal_losses(p: Any, gamma: float = 2, alpha: float | None = None, eps: float = LOG_EPS) -> tuple[Any, Any]:
+    """The same, with less weight for easy cases, and weights α and 1 − α of the classes where α is given."""
     of_pos, of_neg = log_losses(p, eps)
-    return _weighed(((1.0 - p) ** gamma * of_pos, p**gamma * of_neg), alpha)
+    of_pos, of_neg = (1.0 - p) ** gamma * of_pos, p**gamma * of_neg
+    return (of_pos, of_neg) if alpha is None else (alpha * of_pos, (1.0 - alpha) * of_neg)
 
 
 def _n(s: Sums) -> Any:
@@ -99,10 +93,16 @@ def root_mean_squared_error(s: Sums) -> Any:
     return np.sqrt(ratio(s.squared, _n(s)))
 
 
-def check_log(base: Any = 2, eps: Any = LOG_EPS) -> None:
-    check_number(eps, "eps", 0.0, 0.5, open_ends=True)
-    if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
-        raise InputError("base", "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
+def _check_base(base: Any, name: str) -> None:
+    if check_number(base, name, 0.0, inf, open_ends=True) == 1.0:
+        raise InputError(name, "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
+
+
+_WEIGHED: dict[str, Rule] = {
+    "eps": partial(check_number, low=0.0, high=0.5, open_ends=True),
+    "alpha": partial(check_number, low=0.0, high=1.0),
+}
+CHECK_LOG: dict[str, Rule] = {"eps": _WEIGHED["eps"], "base": _check_base}
 
 
 @_loss(
@@ -113,7 +113,7 @@ def check_log(base: Any = 2, eps: Any = LOG_EPS) -> None:
     reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
     aliases=("cross_entropy", "logloss"),
     proper=True,
-    checks=check_log,
+    checks=CHECK_LOG,
     case_loss=log_losses,
 )
 def log_loss(s: Sums, base: float = 2, eps: float = LOG_EPS) -> Any:
@@ -125,12 +125,6 @@ def log_loss(s: Sums, base: float = 2, eps: float = LOG_EPS) -> Any:
     return ratio(0.0 - (s.pos_log + s.neg_log), _n(s)) / log(base)
 
 
-def _check_balanced(alpha: Any = None, eps: Any = LOG_EPS) -> None:
-    check_number(eps, "eps", 0.0, 0.5, open_ends=True)
-    if alpha is not None:
-        check_number(alpha, "alpha", 0.0, 1.0)
-
-
 @_loss(
     "Balanced cross-entropy",
     range=(0.0, inf),
@@ -140,9 +134,9 @@ def _check_balanced(alpha: Any = None, eps: Any = LOG_EPS) -> None:
     undefined="a class is missing and alpha is not given (the weights would make any prediction perfect)",
     one_class_needs="alpha",
     proper=False,
-    checks=_check_balanced,
+    checks=_WEIGHED,
     needs=BOTH,
-    case_loss=_balanced_losses,
+    case_loss=partial(_focal_losses, gamma=0),
 )
 def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = LOG_EPS) -> Any:
     """Cross-entropy with weight α for positives and 1−α for negatives; by default inverse class frequencies.
@@ -159,11 +153,6 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = LOG
     return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
 
 
-def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = LOG_EPS) -> None:
-    check_number(gamma, "gamma", 0.0, inf)
-    _check_balanced(alpha, eps)
-
-
 @_loss(
     "Focal loss",
     range=(0.0, inf),
@@ -171,7 +160,7 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = LOG_EPS) -> None:
     latex=r"-\frac1n\sum_i \alpha_{t,i}\,(1-p_{t,i})^\gamma \log_2 p_{t,i}",
     reference="Berrar Def. 22, Eq. 23 (base 2: erratum B27)",
     proper=False,
-    checks=_check_focal,
+    checks={**_WEIGHED, "gamma": partial(check_number, low=0.0)},
     case_loss=_focal_losses,
 )
 def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = LOG_EPS) -> Any:
@@ -182,11 +171,6 @@ def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float
     """
     weight = (1.0, 1.0) if alpha is None else (float(alpha), 1.0 - float(alpha))
     return ratio(0.0 - (weight[0] * s.pos_focal + weight[1] * s.neg_focal), _n(s)) / log(2)
-
-
-def _check_prior(prior: Any = None) -> None:
-    if prior is not None:
-        check_number(prior, "prior", 0.0, 1.0, open_ends=True)
 
 
 def _entropy(s: Sums, prior: float | None) -> Any:
@@ -206,7 +190,7 @@ _information = partial(
     needs=BOTH,
     one_class_needs="prior",
     proper=False,
-    checks=_check_prior,
+    checks={"prior": partial(check_number, low=0.0, high=1.0, open_ends=True)},
 )
 
 

@@ -191,9 +191,9 @@ def average_precision(s: Sums) -> Any:
     return ratio(s.precision_steps, s.n_pos)
 
 
-def _check_zero(zero_recall_precision: Any = 0) -> None:
-    if not isinstance(zero_recall_precision, Real) or zero_recall_precision not in (0, 1):
-        raise InputError("zero_recall_precision", f"is {show(zero_recall_precision)}", "use 0 (as printed) or 1")
+def _check_zero(value: Any, name: str) -> None:
+    if not isinstance(value, Real) or value not in (0, 1):
+        raise InputError(name, f"is {show(value)}", "use 0 (as printed) or 1")
 
 
 _area_under_precision_recall = partial(
@@ -202,7 +202,7 @@ _area_under_precision_recall = partial(
     needs=("positives",),
     part="precision",
     tie_rule="together",
-    checks=_check_zero,
+    checks={"zero_recall_precision": _check_zero},
     interval="precision_area",
 )
 
@@ -269,7 +269,7 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     part="pairs",
     tie_rule="expectation",
     extensive=True,
-    checks=check_prior,
+    checks={"prior": check_prior},
     perfect="n⁺·n⁻ / (2·n)",
     chance=0.0,
     interval="delong_total",
@@ -297,7 +297,7 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     reference="Berrar Def. 26, Eq. 30",
     part="places",
     tie_rule="expectation",
-    checks=check_prior,
+    checks={"prior": check_prior},
     perfect="1 + H(n) − H(n⁺)",
     chance=1.0,
     needs=("positives",),
@@ -379,8 +379,7 @@ def misclassification_ranking(s: Sums) -> Any:
     return s.top_hits + 0.0
 
 
-def _check_g(g: Any) -> None:
-    check_function(g, "g", "one argument", "pass a function of the places 1 … n (worst = 1)")
+_check_g = partial(check_function, arguments="one argument", remedy="pass a function of the places 1 … n (worst = 1)")
 
 
 @_sum_of_places(
@@ -391,7 +390,7 @@ def _check_g(g: Any) -> None:
     reference="Rosset section 2",
     perfect=None,
     part="ranking",
-    checks=_check_g,
+    checks={"g": _check_g},
 )
 def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     """Rosset's family: any non-decreasing g of the place, given as a vectorised function; ties take its mean.
@@ -426,11 +425,6 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     return np.float64(((up_to[:-1] - up_to[1:]) / size) @ pos)
 
 
-def _check_alpha(alpha: Any) -> None:
-    if check_number(alpha, "alpha", 0.0, open_ends=True) == inf:
-        raise InputError("alpha", "must be finite, got inf")
-
-
 @declare(
     "Boltzmann-enhanced discrimination (BEDROC)",
     "ranking",
@@ -441,7 +435,7 @@ def _check_alpha(alpha: Any) -> None:
     tie_rule="expectation",
     undefined="there are no positive or no negative cases",
     needs=BOTH,
-    checks=_check_alpha,
+    checks={"alpha": partial(check_number, low=0.0, open_ends=True)},
 )
 def bedroc(ranking: Ranking, alpha: float) -> Any:
     """How early the positives come: a place counts exp(−alpha·place/n); with alpha 20, the top 8 % dominate.
@@ -484,7 +478,7 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> O
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("name", f"must be a word that can name a measure, got {name!r}", "use letters, digits and _")
-    _check_g(g)
+    _check_g(g, "g")
     withdraw_own(name)
 
     family: Measure = ranking_score.measure  # type: ignore[attr-defined]
@@ -499,7 +493,7 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> O
         title=title or name,
         compute=compute,
         params={},
-        checks=None,
+        checks={},
         summary="Ranking score with a g of your own.",
         own=True,
         remake=(_declare_again, (name, g, title or name)),

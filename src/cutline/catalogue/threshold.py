@@ -306,17 +306,13 @@ def f1(c: Counts) -> Any:
     return _f(c, 1.0)
 
 
-def _check_beta(beta: Any = 1.0) -> None:
-    check_number(beta, "beta", 0.0, inf, open_ends=True)
-
-
 @_declare(
     "F-beta",
     formula="(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)",
     latex=r"\frac{(1+\beta^2)\,TP}{(1+\beta^2)\,TP + \beta^2 FN + FP}",
     reference="Berrar Def. 13, Eq. 13",
     undefined="there are no positive cases and nothing is predicted positive",
-    checks=_check_beta,
+    checks={"beta": partial(check_number, low=0.0, open_ends=True)},
     aliases=("fbeta",),
 )
 def f_beta(c: Counts, beta: float) -> Any:
@@ -398,7 +394,7 @@ def cohen_kappa(c: Counts) -> Any:
     formula="precision / prior",
     latex=r"\frac{TP / (TP + FP)}{P(y = 1)}",
     reference="Berrar Def. 16, Eq. 16 (cumulative lift; Arbel & Rokach's lift by portions is lift_table: erratum A14)",
-    checks=check_prior,
+    checks={"prior": check_prior},
     perfect="n/n⁺",
     chance=1.0,
     needs=("positives", "taken"),
@@ -420,7 +416,7 @@ def lift(c: Counts, prior: float | None = None) -> Any:
     latex=r"TP - P(y = 1)\,(TP + FP)",
     reference="Berrar Def. 16 and Def. 25, Eq. 28",
     extensive=True,
-    checks=check_prior,
+    checks={"prior": check_prior},
     perfect="n⁺·n⁻/n",
     chance=0.0,
 )
