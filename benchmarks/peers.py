@@ -1,0 +1,280 @@
+"""cutline beside other libraries: the same task in the same run, whether the values agree, and the ratio of times.
+
+    pip install rapidstats polarbearings MLstatkit confidenceinterval model-diagnostics mapie fairlearn dcurves
+    python benchmarks/peers.py                 print the table
+    python benchmarks/peers.py --write         also write it into docs/peers.md
+
+A library that is not installed is left out and named. Times are processor time, the best of several runs; a ratio
+above 1 means that the other library takes longer. Data: 100,000 cases, 20% positive, two correlated scores (10,000
+where a library would take minutes).
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cutline as cl
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "peers.md"
+START, END = "<!-- printed by benchmarks/peers.py -->", "<!-- end -->"
+PEERS = (
+    "scikit-learn", "rapidstats", "polarbearings", "MLstatkit", "confidenceinterval", "model-diagnostics", "MAPIE",
+    "fairlearn", "dcurves",
+)  # fmt: skip
+RUNS = 3
+Job = Callable[[], Any]
+
+
+def sample(n: int, seed: int = 1) -> tuple[Any, Any, Any]:
+    """Labels, and the probabilities of two models that share part of their noise."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.2).astype(int)
+    shared = rng.normal(size=n)
+    a, b = (1.2 * y + 0.8 * shared + 0.6 * rng.normal(size=n) for _ in range(2))
+    return y, *(1 / (1 + np.exp(-(1.2 * x - 2.0))) for x in (a, b))
+
+
+def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
+    """Each task: its name, what is compared, our call, and theirs by library. A missing library raises ImportError."""
+    y, p, q = sample(100_000)
+    ys, ps, _ = sample(10_000)
+    group = np.array(["a", "b", "c", "d"])[np.arange(len(y)) % 4]
+
+    def sklearn(name: str, *arguments: Any, **options: Any) -> Any:
+        from sklearn import metrics
+
+        return getattr(metrics, name)(*arguments, **options)
+
+    def frame(**columns: Any) -> Any:
+        import polars as pl
+
+        return pl.DataFrame(columns)
+
+    def rapid(name: str) -> Any:
+        import rapidstats
+
+        return getattr(rapidstats.metrics, name)
+
+    def bearings(name: str) -> Any:
+        import polarbearings as pb
+        import polars as pl
+
+        return frame(y=y, p=p).select(getattr(pb, name)(pl.col("y"), pl.col("p"))).item()
+
+    yield (
+        "area under the ROC curve",
+        "value",
+        lambda: cl.roc_auc(y, p),
+        {
+            "scikit-learn": lambda: sklearn("roc_auc_score", y, p),
+            "rapidstats": lambda: rapid("roc_auc")(y, p),
+            "polarbearings": lambda: bearings("roc_auc"),
+        },
+    )
+    yield (
+        "average precision",
+        "value",
+        lambda: cl.average_precision(y, p),
+        {
+            "scikit-learn": lambda: sklearn("average_precision_score", y, p),
+            "rapidstats": lambda: rapid("average_precision")(y, p),
+            "polarbearings": lambda: bearings("average_precision"),
+        },
+    )
+    yield (
+        "Brier score",
+        "value",
+        lambda: cl.brier_score(y, p),
+        {
+            "scikit-learn": lambda: sklearn("brier_score_loss", y, p),
+            "rapidstats": lambda: rapid("brier_loss")(y, p),
+        },
+    )
+
+    def delong_ci() -> Any:
+        from confidenceinterval import roc_auc_score
+
+        return roc_auc_score(y, p)[1]
+
+    yield (
+        "DeLong interval of the AUC",
+        "lower limit",
+        lambda: cl.evaluate(y, p, measures=["roc_auc"], interval="delong")["roc_auc"].low,
+        {"confidenceinterval": lambda: delong_ci()[0]},
+    )
+
+    def rapid_bootstrap() -> Any:
+        import rapidstats
+
+        return rapidstats.Bootstrap(iterations=1000, seed=0).roc_auc(ys, ps)[0]
+
+    def kit_bootstrap() -> Any:
+        from MLstatkit import Bootstrapping
+
+        return Bootstrapping(ys, ps, "roc_auc", n_bootstraps=1000)[1]
+
+    def sklearn_bootstrap() -> Any:
+        rng = np.random.default_rng(0)
+        rows = (rng.integers(0, len(ys), len(ys)) for _ in range(1000))
+        return np.quantile([sklearn("roc_auc_score", ys[r], ps[r]) for r in rows], 0.025)
+
+    yield (
+        "1,000 bootstrap replicates of the AUC, 10⁴ cases",
+        "lower limit",
+        lambda: cl.evaluate(ys, ps, measures=["roc_auc"], interval="percentile", n_resamples=1000)["roc_auc"].low,
+        {"scikit-learn": sklearn_bootstrap, "rapidstats": rapid_bootstrap, "MLstatkit": kit_bootstrap},
+    )
+
+    def kit_delong() -> Any:
+        from MLstatkit import Delong_test
+
+        return Delong_test(y, p, q, return_ci=False, return_auc=False)[1]
+
+    yield (
+        "paired DeLong test of two AUCs",
+        "p-value",
+        lambda: cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], interval="delong").differences[0]["p_value"],
+        {"MLstatkit": kit_delong},
+    )
+
+    def decomposition() -> Any:
+        from model_diagnostics.scoring import SquaredError, decompose
+
+        return decompose(y_obs=ys, y_pred=ps, scoring_function=SquaredError())["miscalibration"].item()
+
+    yield (
+        "calibration: Brier score taken apart (isotonic), 10⁴ cases",
+        "miscalibration (ours without what the fit itself adds)",
+        lambda: (
+            cl.evaluate(ys, ps, measures=["brier_score"], interval=None)
+            .calibration()["brier_score.miscalibration"]
+            .value
+        ),
+        {"model-diagnostics": decomposition},
+    )
+
+    def benefit() -> Any:
+        import dcurves
+        import pandas as pd
+
+        rows = dcurves.dca(pd.DataFrame({"y": y, "p": p}), outcome="y", modelnames=["p"], thresholds=[0.3])
+        return float(rows.loc[rows["model"] == "p", "net_benefit"].iloc[0])
+
+    yield (
+        "net benefit at 30%",
+        "value",
+        lambda: cl.evaluate(y, p, measures=["accuracy"], interval=None).decision_curve([0.3]).table[0]["net_benefit"],
+        {"dcurves": benefit},
+    )
+
+    def by_group() -> Any:
+        from fairlearn.metrics import MetricFrame
+        from sklearn.metrics import recall_score
+
+        return MetricFrame(metrics=recall_score, y_true=y, y_pred=p > 0.5, sensitive_features=group).by_group["a"]
+
+    yield (
+        "recall in each of four groups",
+        "value of one",
+        lambda: (
+            cl.evaluate(y, p, by=group, measures=["recall"], threshold=0.5, interval=None).segments["a"]["recall"].value
+        ),
+        {"fairlearn": by_group},
+    )
+
+    def controlled() -> Any:
+        from mapie.risk_control import BinaryClassificationController
+
+        grid = np.linspace(0.01, 0.99, 99)
+        rows = np.column_stack([1 - ps, ps])
+        control = BinaryClassificationController(
+            lambda x: x, "recall", 0.8, confidence_level=0.9, list_predict_params=grid
+        )
+        control.calibrate(rows, ys)
+        return float(control.best_predict_param)
+
+    yield (
+        "threshold whose recall is 80% on new data, 90% confidence, 10⁴ cases",
+        "threshold (theirs: of a grid of 99)",
+        lambda: float(cl.threshold_for(ys, ps, recall=0.8, confidence=0.9)),
+        {"MAPIE": controlled},
+    )
+
+
+def measured(job: Job) -> tuple[float, float]:
+    """What a job gives, and the least processor time of some runs."""
+    least, value = float("inf"), float("nan")
+    for _ in range(RUNS):
+        start = time.process_time()
+        value = float(job())
+        least = min(least, time.process_time() - start)
+    return value, least
+
+
+def rows() -> Iterator[tuple[str, ...]]:
+    """A row for each task and library: agreement, and their time over ours."""
+    for name, what, ours, theirs in tasks():
+        value, seconds = measured(ours)
+        for peer, job in theirs.items():
+            try:
+                other, taken = measured(job)
+            except ImportError:
+                yield name, peer, "not installed", "", ""
+                continue
+            gap = abs(other - value)
+            agree = "equal to 10⁻⁹" if gap < 1e-9 else f"{value:.5g} and {other:.5g}"
+            yield name, peer, what, agree, f"{taken / seconds:.2g}"
+
+
+def installed(name: str) -> str:
+    """The version of a library, or that it is not there."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def cpu() -> str:
+    """The kind of processor, where the system tells."""
+    try:
+        return re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))[1]  # type: ignore[index]
+    except (OSError, TypeError):
+        return platform.processor() or platform.machine()
+
+
+def main() -> None:
+    """Print the table; with ``--write`` also into the page of the site."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the table into docs/peers.md")
+    write = parser.parse_args().write
+    warnings.simplefilter("ignore")  # what other libraries warn of is not ours to mend
+    lines = ["| task | library | compared | ours and theirs | their time ÷ ours |", "|---|---|---|---|---:|"]
+    print(*lines, sep="\n")
+    for row in rows():
+        lines.append(f"| {' | '.join(row)} |")
+        print(lines[-1], flush=True)
+    versions = ", ".join(f"{peer} {installed(peer)}" for peer in PEERS)
+    lines += ["", f"cutline {cl.__version__}; {versions}; Python {platform.python_version()}, NumPy {np.__version__}."]
+    lines += [f"{cpu()}, {date.today().isoformat()}, `python benchmarks/peers.py`."]
+    print(*lines[-3:], sep="\n")
+    if write:
+        text = PAGE.read_text(encoding="utf-8")
+        before, _, rest = text.partition(START)
+        after = rest.partition(END)[2]
+        PAGE.write_text(f"{before}{START}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
