@@ -276,8 +276,14 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         taken = f"selects {count(point.taken)} of {pluralize(ev.ranking.cases, 'case')}"
         found = f"At a threshold of {point.threshold:g}, {name} {taken} and finds {positives}."
         following = [f"With the same share selected on the next list like this one, {coming}."] if known else []
-    chance = [f"A random choice would find {rounded(point.tp / point.lift)}."] if point.lift > 0 else []
-    return [" ".join([found, *following, *chance, *filter(None, [tie_sentence(point)])])]
+    return [" ".join(filter(None, [found, *following, chance_sentence(point), tie_sentence(point)]))]
+
+
+def chance_sentence(point: Any) -> str:
+    """What a random choice of as many cases finds; computed as the page does, so that both round alike."""
+    positives = point.tp + point.fn
+    expected = point.taken * positives / (point.taken + point.fn + point.tn)
+    return f"A random choice would find {rounded(expected)}." if expected > 0 else ""
 
 
 def _order_sentence(ev: Evaluation, name: str) -> list[str]:
@@ -594,7 +600,7 @@ def answer(comparison: Comparison) -> list[str]:
     else:
         said = f"With {places}, {best.name} is ahead, but not clearly: it finds {positives}"
     said += f", {joined(others)}." if others else "."
-    chance = f"A random choice would find {rounded(point.tp / point.lift)}." if point.lift > 0 else ""
+    chance = chance_sentence(point)
     lead = _lead(comparison, verdict, ordered, quota) if len(tied) == 1 else ""
     low, high = point.next_hits
     level = f"{first.settings.level:.0%} prediction interval"
