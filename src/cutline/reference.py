@@ -389,7 +389,7 @@ PARAMETERS: dict[str, str] = {
     "Extrapolation.notes_for.k": "The numbers of classes.",
     "Extrapolation.classes_until.accuracy": "The accuracy to keep.",
     "Extrapolation.classes_needed.k": "The number of classes to predict for. By default the largest asked for.",
-    "Extrapolation.reversed_roc.points": "How many points the curve has.",
+    "Extrapolation.sections.everything": "Whether to show the methods and how each did.",
     "Favorability.cdf.u": "One or many values between 0 and 1.",
     "Favorability.reversed_roc.points": "How many points the curve has.",
     "Favorability.top_t_accuracy.t": "How many of the best classes may hold the right one.",
@@ -514,6 +514,7 @@ ATTRIBUTES: dict[str, str] = {
     "BatchRules.evaluations": "The rules, by name.",
     "BatchRules.quota": "The quota of each batch.",
     "BatchRules.matched": "Whether the threshold was chosen to take as many cases in all as the quota does.",
+    "BatchRules.uncapped": "The threshold without the limit of places, beside the rules.",
     "BatchRules.rows": "The rows and their batches.",
     "BatchRules.excess": "How many more cases than places each batch has above a matched threshold.",
     "BatchRules.drift": "How hits and places of each rule move with the cases that a matched threshold takes.",
@@ -795,9 +796,6 @@ ATTRIBUTES: dict[str, str] = {
     "Verdict.value": "Its value, with the interval.",
     "Verdict.differences": "Its differences from each of the others.",
 }
-# a point of batches has the fields of a point of one list
-_OF_POINT = {key: text for key, text in ATTRIBUTES.items() if key.startswith("OperatingPoint.")}
-ATTRIBUTES |= {key.replace("OperatingPoint.", "BatchPoint."): text for key, text in _OF_POINT.items()}
 
 _REFUSED = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
 
@@ -922,7 +920,8 @@ def explain_attribute(result: type, field: str) -> str:
     >>> explain_attribute(Estimate, "reason")
     'Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.'
     """
-    return ATTRIBUTES.get(f"{result.__name__}.{field}", ATTRIBUTES.get(field, ""))
+    keys = (*(f"{base.__name__}.{field}" for base in result.__mro__), field)  # a subclass has the fields of its base
+    return next((ATTRIBUTES[key] for key in keys if key in ATTRIBUTES), "")
 
 
 Documented = TypeVar("Documented")

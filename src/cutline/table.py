@@ -125,18 +125,15 @@ class KeepsFields:
         documented(cls)
 
     def __post_init__(self) -> None:
-        self.__dict__.update(_read_only(self.__dict__))
+        self.__setstate__(self.__dict__)
 
     def __getstate__(self) -> dict[str, Any]:
         held = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in held.items()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__dict__.update({**state, **_read_only(state)})
-
-
-def _read_only(held: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: MappingProxyType(value) for name, value in held.items() if type(value) is dict}
+        read_only = {name: MappingProxyType(value) for name, value in state.items() if type(value) is dict}
+        self.__dict__.update({**state, **read_only})
 
 
 def values_of(result: Any, *names: str) -> dict[str, Any]:

@@ -396,11 +396,9 @@ class VerbCall:
     def given(self, *names: str) -> list[str]:
         """Those of some options that are there and not as they are by default."""
         defaults = _defaults(self.verb)
-
-        def is_default(value: Any, default: Any) -> bool:
-            return value is default or (isinstance(value, str | bool) and value == default)
-
-        return [name for name in names if name in defaults and not is_default(self.values[name], defaults[name])]
+        changed = [name for name in names if name in defaults and self.values[name] is not defaults[name]]
+        plain = {name: self.values[name] for name in changed if isinstance(self.values[name], str | bool)}
+        return [name for name in changed if name not in plain or plain[name] != defaults[name]]
 
     def refuse(self, *names: str, why: str, remedy: str = "leave it out") -> None:
         """Refuse the first of some options that was given."""
