@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -322,3 +323,40 @@ assert "sklearn" not in sys.modules
 def test_a_pickle_is_as_small_as_its_ranking_and_loads_without_scikit_learn() -> None:
     written = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, check=True).stdout
     subprocess.run([sys.executable, "-c", LOADS], input=written, check=True)
+
+
+def test_metrics_have_flat_names_that_trackers_take() -> None:
+    ev = cl.evaluate(Y, P, measures=["roc_auc", "qrecall@5%", "f_beta(beta=2)", "quota_lift@10"], **FEW)
+    metrics = ev.to_metrics()
+    assert metrics["roc_auc"] == ev["roc_auc"].value
+    assert (metrics["qrecall_at_5pct_low"], metrics["qrecall_at_5pct_high"]) == ev["qrecall@5%"].interval
+    assert {"f_beta_beta_2", "quota_lift_at_10"} <= set(metrics)
+    assert all(re.fullmatch(r"\w+", name) and isinstance(value, float) for name, value in metrics.items())
+    bare = cl.evaluate(Y, P, measures=["roc_auc"], interval=None).to_metrics()
+    assert bare == {"roc_auc": ev["roc_auc"].value}
+    several = cl.evaluate(np.arange(N) % 3, MATRIX, measures=["macro(f1)"], **FEW).to_metrics()
+    assert set(several) == {"macro_f1", "macro_f1_low", "macro_f1_high"}
+
+
+def test_tables_as_latex() -> None:
+    table = cl.results.Table([{"a_b": "50% & more", "n": 1.5}, {"a_b": r"\x{^~", "n": -2.0}])
+    assert table.to_latex().splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"a\_b & n \\",
+        r"\midrule",
+        r"50\% \& more & 1.5000 \\",
+        r"\textbackslash x\{\textasciicircum{}\textasciitilde{} & -2 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    lines = evaluation().to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrr}"
+    assert any(line.startswith(r"roc\_auc & ") for line in lines)
+    assert comparison().differences.to_latex().count(r"\\") == len(comparison().differences) + 1
+
+
+def test_markdown_for_a_model_card() -> None:
+    text = evaluation().to_markdown()
+    assert text.startswith(repr(evaluation()).partition("\n")[0])
+    assert "|---|" in text

@@ -35,7 +35,8 @@ def test_a_sentence_of_an_evaluation_is_in_every_medium(tmp_path: Path) -> None:
     assert SENTENCE in repr(ev)
     assert SENTENCE in ev._repr_html_()
     assert SENTENCE in page(ev)
-    assert SENTENCE in render.as_markdown(ev.sections())
+    assert SENTENCE in ev.to_markdown()
+    assert any(SENTENCE in sentence for sentence in json.loads(ev.to_json())["answer"])
     path, report = tmp_path / "scores.csv", tmp_path / "report.html"
     path.write_text("y,p\n" + "".join(f"{int(a)},{b}\n" for a, b in zip(y, p, strict=True)))
     for form in ("table", "markdown", "json"):

@@ -65,6 +65,15 @@ class Table(Sequence[Mapping[str, Any]]):
         """The rows as a polars DataFrame."""
         return _library("polars").DataFrame(self._rows, infer_schema_length=None)
 
+    def to_latex(self) -> str:
+        """The rows as a LaTeX table, numbers to the right; its lines are those of the package ``booktabs``."""
+        right = {name for name in self.columns if all(_is_number(row.get(name)) for row in self._rows)}
+        lines = [[format_value(row.get(name)) for name in self.columns] for row in self._rows]
+        head, *body = (" & ".join(map(_latex, line)) + r" \\" for line in [self.columns, *lines])
+        columns = "".join("r" if name in right else "l" for name in self.columns)
+        parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+        return "\n".join([*parts, r"\end{tabular}"])
+
     @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """The rows as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
@@ -150,8 +159,15 @@ class DictResult(KeepsFields):
 
     @checked
     def to_json(self, *, indent: int | None = None) -> str:
-        """What :meth:`to_dict` holds as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
-        return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
+        """What :meth:`to_dict` holds as JSON, after the answer in sentences, if there is one (``answer``).
+
+        Not-a-number becomes null, infinities the strings "inf" and "-inf".
+        """
+        content = self.to_dict()
+        first = next(iter(self.sections()), None) if isinstance(self, HasSections) else None
+        if first is not None and first.name == "answer":
+            content = {"answer": first.sentences, **content}
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
 
 class TabularResult(KeepsFields):
@@ -168,6 +184,10 @@ class TabularResult(KeepsFields):
     def to_polars(self) -> Any:
         """The rows of :meth:`to_dicts` as a polars DataFrame."""
         return Table(self.to_dicts()).to_polars()
+
+    def to_latex(self) -> str:
+        """The rows of :meth:`to_dicts` as a LaTeX table, for the package ``booktabs``."""
+        return Table(self.to_dicts()).to_latex()
 
 
 @documented
@@ -187,6 +207,12 @@ class HasSections:
         from .present.render import as_html
 
         return as_html(self.sections())
+
+    def to_markdown(self) -> str:
+        """What the result has to say as Markdown, for a model card or a merge request."""
+        from .present.render import as_markdown
+
+        return as_markdown(self.sections())
 
 
 class ShownAsTable(HasSections):
@@ -291,6 +317,23 @@ class ByMeasure(TabularResult):
         """The measures as rows."""
         return Table(self.to_dicts(), self.name)
 
+    def to_metrics(self) -> dict[str, float]:
+        """The values and the ends of their intervals under flat names, as trackers of experiments take them.
+
+        ``qrecall@5%`` becomes ``qrecall_at_5pct``, ``qrecall_at_5pct_low`` and ``qrecall_at_5pct_high``; what has no
+        value is left out.
+        """
+        metrics: dict[str, float] = {}
+        for key, e in self.estimates.items():
+            name = re.sub(r"\W+", "_", key.replace("@", "_at_").replace("%", "pct")).strip("_")
+            metrics |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+        return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
+
+    def to_latex(self) -> str:
+        """The measures with their intervals as a LaTeX table, for the package ``booktabs``."""
+        shown = ("measure", "value", "low", "high")
+        return Table([{name: row[name] for name in shown} for row in self.to_dicts()]).to_latex()
+
     def __contains__(self, name: object) -> bool:
         try:
             return isinstance(name, str) and self[name] is not None
@@ -386,6 +429,12 @@ def round_up(value: float) -> int:
     """
     digits = max(0, int(math.log10(max(value, 1.0))) - 1)
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
+
+
+def _latex(text: str) -> str:
+    """Text as LaTeX prints it: its signs are not commands."""
+    text = re.sub(r"[&%$#_{}]", r"\\\g<0>", text.replace("\\", r"\textbackslash "))
+    return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}").replace("−", "$-$")
 
 
 # What steers a terminal: control characters (but for line break and tab), lone surrogates, and what turns the direction

@@ -219,7 +219,9 @@ class Report:
         if form == "json":
             content = self.document() if self.document is not None else json.loads(self.result.to_json())
             facts = {"cutline": __version__, **self.facts, "answer": next(sections).sentences}
-            emit(as_json({**facts, "settings": dict(self.settings), **content}))
+            facts |= {"settings": dict(self.settings)}
+            # the result's own answer speaks of arguments, not of options
+            emit(as_json({**facts, **{name: value for name, value in content.items() if name != "answer"}}))
             return
         last = [f"More: {' · '.join(self.more)}"] if self.more else []
         if full or form == "markdown":
