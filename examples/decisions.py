@@ -89,7 +89,7 @@ def main(given: list[str] | None = None) -> None:
 
     title("with a reviewer")
     promise = {"confidence": 0.9} if args.data is not None else {}
-    print(cl.triage(y_test, forest, precision=0.5, capacity=500, reviewer_error=0.05, **promise))
+    print(cl.triage(y_test, forest, precision=0.5, capacity=500, **promise))
 
     how: dict[str, Any] = {"n_resamples": args.resamples}
     both = {"logit": logit, "forest": forest}

@@ -65,7 +65,6 @@ VALUES: dict[str, list[str]] = {
     "fixed_cost": ["1"],
     "budget": ["11"],
     "capacity": ["6"],
-    "reviewer_error": [".1"],
     "ties": ["expand"],
     "costs": ["1,2"],
     "max_loss": [".1"],
@@ -108,8 +107,8 @@ NOT_BESIDE = {
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
-    "cut": {"precision", "specificity", "fpr", "capacity", "reviewer_error"},
-    "cut --capacity": {"recall", "specificity", "fpr", "prevalence"},
+    "cut": {"precision", "specificity", "fpr", "capacity"},
+    "cut --capacity": {"recall", "specificity", "fpr", "prevalence", "seed", "resamples"},
     "screen": {"budget", "max_loss"},
     "label-plan": {"positive", "label"},
 }

@@ -336,7 +336,6 @@ PARAMETERS: dict[str, str] = {
     "out.",
     "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
     "it.",
-    "triage.reviewer_error": "The probability that the reviewer decides a case wrongly.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",
     "triplet_loss_estimate.margin": "How much farther away the negative must be than the positive.",
     "triplet_loss_estimate.clusters": "The anchor of each triplet: triplets that share one are not independent.",
@@ -787,9 +786,7 @@ ATTRIBUTES: dict[str, str] = {
     "Triage.cut": "Where the automatic zone ends.",
     "Triage.review_cut": "Where the reviewer's zone ends.",
     "Triage.capacity": "How many cases the reviewer takes.",
-    "Triage.reviewer_error": "The probability that the reviewer decides a case wrongly.",
-    "Triage.recall": "The recall of the whole procedure, after the reviewer's errors.",
-    "Triage.precision": "The precision of the whole procedure, after the reviewer's errors.",
+    "Triage.recall": "The share of the positives in the automatic zone and the review.",
     "Triage.zones": "What each zone holds.",
     "Verdict.question": "The question that is answered.",
     "Verdict.best": "The best model.",

@@ -21,7 +21,6 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
     confidence: float | None = share("Confidence that the promise holds on new data.")
     prevalence: float | None = share("Share of positives where the scores will be used.")
     capacity: Any = option("Cases below the cut that a reviewer can look at.", callback=o.read_quota, metavar="N|P%")
-    reviewer_error: float = share("Share of cases that the reviewer decides wrongly.", default="0", show_default=True)
     output: str | None = option("Write the cut here, as JSON.", "-o", "--output", type=o.OutputFile(), metavar="PATH")
 
 
@@ -29,7 +28,7 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
     CutArguments,
     """\
   cutline cut scores.csv --label y --score p --recall .8 --confidence .9 -o cut.json
-  cutline cut scores.csv --precision .5 --confidence .9 --capacity 200 --reviewer-error .05
+  cutline cut scores.csv --precision .5 --confidence .9 --capacity 200
   cutline cut scores.csv --cost-fp 1 --cost-fn 20 --prevalence .01
   cutline select new-scores.csv --score p --cut cut.json
 """,
@@ -57,7 +56,8 @@ def cut(asked: CutArguments) -> Report:
             beyond = sorted(goal.keys() & {"recall", "cost_fp", "cost_fn", "prevalence"})
             if beyond:
                 raise InputError(beyond[0], "cannot be used with a reviewer", "use {precision}, {specificity} or {fpr}")
-            zones = triage(*loaded.arrays, capacity=asked.capacity, reviewer_error=asked.reviewer_error, **how)
+            drawn = asked.drawn.keys() - {"level"}
+            zones = triage(*loaded.arrays, capacity=asked.capacity, **{key: how[key] for key in how.keys() - drawn})
             made = zones.cut
     if asked.output is not None:
         made.save(asked.output, score=loaded.score, **({} if zones is None else {"review_threshold": zones.review_cut}))

@@ -24,7 +24,6 @@ from ..catalogue.declare import ratio
 from ..errors import InputError, show
 from ..estimate import Estimate
 from ..inference.limits import wilson
-from ..inference.resampling import Resampler, enough_replicates
 from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
 from ..reference import documented
@@ -46,7 +45,8 @@ from ..table import (
 from ..types import FilePath, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_number, check_quota, checked
 from .error_costs import ErrorPrices, cheapest
-from .operating import CutOf, OperatingPoint, operating_point, percentile_estimate
+from .operating import CutOf, OperatingPoint, operating_point
+from .selection import hits_at
 
 PROMISES = ("recall", "precision", "specificity", "fpr")
 # The sequence of tests starts where odds this many times those promised would be found with this probability.
@@ -348,16 +348,14 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
 class Triage(HasSections, DictResult):
     """Three zones of a list: decided automatically, sent to a reviewer, left out.
 
-    ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are
-    those of the whole procedure, after the reviewer's errors; ``zones`` describes each zone.
+    ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does; ``zones`` describes each zone.
+    ``recall`` is the share of the positives in the first two zones: what is found if the reviewer makes no error.
     """
 
     cut: Cut
     review_cut: float
     capacity: float
-    reviewer_error: float
-    recall: Estimate
-    precision: Estimate
+    recall: float
     zones: Table
 
     def to_dict(self) -> dict[str, Any]:
@@ -366,20 +364,14 @@ class Triage(HasSections, DictResult):
             "threshold": float(self.cut),
             "review_threshold": self.review_cut,
             "capacity": self.capacity,
-            "reviewer_error": self.reviewer_error,
             "goal": self.cut.goal,
-            "recall": self.recall.to_dict(),
-            "precision": self.precision.to_dict(),
+            "recall": self.recall,
             "zones": self.zones.to_dicts(),
         }
 
     def sections(self) -> list[Section]:
-        """The cut, the three zones, and what they give after the reviewer."""
-        r, p = self.recall, self.precision
-        found = (
-            f"With the reviewer {r.value:.1%} of the positives are found ({r.low:.1%} to {r.high:.1%}), and "
-            f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})."
-        )
+        """The cut, the three zones, and the positives that lie above the last."""
+        found = f"The automatic zone and the review have {self.recall:.1%} of the positives."
         return [*self.cut.sections(), Section("zones", [Table(self.zones, "Automatic, review, left"), found])]
 
 
@@ -392,7 +384,6 @@ def triage(
     score: str | None = None,
     weight: str | None = None,
     capacity: int | float,
-    reviewer_error: float = 0.0,
     precision: float | None = None,
     fpr: float | None = None,
     specificity: float | None = None,
@@ -400,20 +391,16 @@ def triage(
     pos_label: Label = None,
     sample_weight: Scores | None = None,
     level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
 ) -> Triage:
     """Decide automatically above a cut, send the next ``capacity`` cases to a reviewer, and leave the rest.
 
     The cut keeps a precision, specificity or false positive rate, with ``confidence`` on new data. ``capacity`` is a
-    number of cases for a list as long as this one, or a share of it; if fewer are left, all of them are reviewed. The
-    reviewer decides a case wrongly with probability ``reviewer_error``.
+    number of cases for a list as long as this one, or a share of it; if fewer are left, all of them are reviewed.
 
-    >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2, reviewer_error=0.1)
-    >>> [row["cases"] for row in t.zones], round(t.recall.value, 4)
-    ([2, 2, 2], 0.9667)
+    >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2)
+    >>> [row["cases"] for row in t.zones], t.recall
+    ([2, 2, 2], 1.0)
     """
-    error = check_number(reviewer_error, "reviewer_error", 0.0, 1.0)
     capacity = check_quota(capacity, "capacity")
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
     sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
@@ -423,26 +410,12 @@ def triage(
         raise InputError(
             None, "give exactly one of {precision}, {fpr}, {specificity} for the cases decided automatically", ""
         )
-    cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=n_resamples, seed=seed)
+    cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=0, seed=0)
     n, n_pos = float(ranking.cases), float(ranking.n_pos)
     first = 0.0 if cut.point is None else float(cut.point.taken)
     last = min(first + (capacity if isinstance(capacity, int) else resolve_quota(capacity, n)), n)
-    shares = np.array([first, last]) / n
-    resampler = Resampler(sample, ranking, stratified=False, seed=seed)
-    hits, misses, drawn_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, len(sample)))
-    here, missed, *_ = resampler.observed_curve(0, shares)
-
-    def after_review(hits: Any, misses: Any, n_pos: Any) -> dict[str, Any]:
-        found = hits[:, 0] + (1.0 - error) * (hits[:, 1] - hits[:, 0])
-        false = misses[:, 0] + error * (misses[:, 1] - misses[:, 0])
-        return {"recall": ratio(found, n_pos), "precision": ratio(found, found + false)}
-
-    drawn = after_review(hits, misses, drawn_pos[:, 0])
-    recall, of_called = (
-        percentile_estimate(name, float(value[0]), drawn[name], level)
-        for name, value in after_review(here, missed, n_pos).items()
-    )
-    positives, sizes = np.diff([0.0, *here[0], n_pos]).round(9), np.diff([0.0, first, last, n])
+    hits = hits_at(ranking, np.array([first, last]))
+    positives, sizes = np.diff([0.0, *hits, n_pos]).round(9), np.diff([0.0, first, last, n])
     # weighted rows tell as much as so many cases of equal weight
     worth = 1.0 if sample.weight is None else n / float((sample.weight**2).sum())
     limits = [
@@ -450,7 +423,6 @@ def triage(
         for found, size in zip(positives, sizes, strict=True)
     ]
     low, high = zip(*limits, strict=True)
-    right, wrong = np.array([1.0, 1.0 - error, 0.0]), np.array([1.0, error, 0.0])  # shares that are called positive
     zones = {
         "zone": ("automatic", "review", "left"),
         "cases": sizes if ranking.weighted else sizes.round().astype(np.int64),
@@ -458,13 +430,10 @@ def triage(
         "hit_rate": np.where(sizes > 1e-9, ratio(positives, sizes), math.nan),
         "low": low,
         "high": high,
-        "found": positives * right,
-        "false_alarms": (sizes - positives) * wrong,
-        "missed": positives * (1.0 - right),
     }
     groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
     table = columns_table(zones, "Automatic, review, left")
-    return Triage(cut, ranking.score_after(groups), last - first, error, recall, of_called, table)
+    return Triage(cut, ranking.score_after(groups), last - first, float(ratio(hits[1], n_pos)), table)
 
 
 # ------------------------------------------------------------------------------------------- promises for new data
