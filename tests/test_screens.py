@@ -31,6 +31,6 @@ def test_no_picture_is_older_than_what_it_shows(screens: dict[str, Any]) -> None
 
 
 def test_the_terminal_is_a_real_one(screens: dict[str, Any]) -> None:
-    printed = screens["terminal"](80)
+    printed = screens["terminal"](160)  # wide enough for ruled tables, which a pipe does not get
     assert "\x1b[" in printed
     assert "network" in printed

@@ -187,7 +187,7 @@ def finding(result: Any, measure: str, plain: str, words: str) -> str:
     return f"{plain}: {verdict.best} is ahead, but not clearly"
 
 
-def at_places(result: Any, plain: str, *, quota: int | None = None) -> str:
+def at_places(result: Any, plain: str, *, quota: float | None = None) -> str:
     """The title of a plot over places: what the evaluation's quota gives, or another one; ``plain`` without one."""
     models = models_of(result)
     own = None if models[0].rows.batched else models[0].quota

@@ -15,7 +15,7 @@ from ..decide.planning import amount
 from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
-from .charts import TITLES, Chart, colour, dash
+from .charts import ROUNDS_UP, TITLES, Chart, colour, dash
 from .figures import dots_chart
 from .plot_data import Whole, at_stops, axis_end, found_frame, qrecall_intervals, quota_stops, thinned
 
@@ -71,7 +71,7 @@ def explorer(
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
     coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
     dots = found_rows(evaluations, start, coming) if between is None else _range_rows(evaluations)
-    chance = start * positives / rows if between is None else positives / rows
+    chance = start * positives / rows + ROUNDS_UP if between is None else positives / rows
     charts = _quota_charts(evaluations, lines)
     level = f"{first.settings.level:.0%}"
     picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
@@ -108,6 +108,7 @@ def explorer(
             "reference": reference_places(rows, positives).tolist(),
             "range": between,
             "colours": [colour(k) for k in range(len(models))],
+            "level": level,
             "leads": clear,
             "judged": leads is not None,
             "asked": asked,

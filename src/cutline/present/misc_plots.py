@@ -11,7 +11,7 @@ from ..class_evaluation import ClassEvaluation
 from ..decide.operating import RiskCoverage
 from ..errors import InputError
 from ..table import count, pluralize
-from .charts import colour
+from .charts import ROUNDS_UP, colour
 from .curve_plots import (
     GREY,
     LIGHT,
@@ -61,7 +61,7 @@ def found(ax: Any, result: Any, *, quota: int | None = None) -> None:
         ax.plot(row["found"], y, "o", color=paint, markersize=9)
         where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
         ax.annotate(count(row["found"]), (row["found"], y), fontsize=11, fontweight="bold", color=paint, **where)
-    chance = places * models[0].facts["share_positive"]
+    chance = places * models[0].facts["share_positive"] + ROUNDS_UP
     reference(ax, [chance, chance], [-0.7, len(rows) - 0.4])
     say_beside(ax, chance, -0.62, f"chance: {count(chance)}", xytext=(4, -2))
     ax.set(xlim=(0, places), ylim=(len(rows) - 0.4, -0.85))

@@ -116,35 +116,29 @@
   function atTheStart() {
     return state.at === data.start && state.range === data.range && !elsewhere() && state.shown.every(Boolean);
   }
+  // In the words of the answer that the page opens with (present/words.py).
   function sentence(figures) {
-    const chosen = models.map((_, k) => k).filter((k) => state.shown[k]);
-    if (!chosen.length) return "No model is chosen.";
-    const { range } = state, q = stops[state.at], value = (k) => (range ? figures[k].rate : figures[k].hits);
-    const show = range ? percent : number, all = positivesNow();
-    const chance = range ? all / rows : (q * all) / rows;
-    const random = range ? `a random choice has ${percent(chance)}` : `a random choice finds ${number(chance)}`;
-    const places = range ? range.words : counted(q, "place");
-    const where = elsewhere() ? `If ${percent(state.share)} were positive instead of ${percent(positives / rows)}, with ${places}` : `With ${places}`;
-    const order = [...chosen].sort((a, b) => value(b) - value(a)), [best] = order, { next, within, rateWithin } = figures[best];
-    const coming = next ? ` On the next list like this one, expect ${between(next, number)}${models.length > 1 ? ` with ${models[best].name}` : ""}.` : "";
-    const untested = elsewhere() ? " There are no intervals for another share of positives here: evaluate with that prevalence." : "";
-    if (models.length === 1) {
-      if (range) return `${where}, the hit rate is ${percent(value(best))} on average${rateWithin ? ` (${between(rateWithin, percent)})` : ""}; ${random}.${untested}`;
-      const average = within ? ` On average over lists like this one, expect ${between(within, bound)}.` : "";
-      return `${where}, ${number(value(best))} ${elsewhere() ? "would " : ""}go to positives, ${percent(value(best) / all)} of the ${counted(all, "positive")}; ${random}.${average}${coming}${untested}`;
-    }
-    const tied = order.filter((k) => value(best) - value(k) < 1e-9), others = order.slice(tied.length);
-    const rest = [...others.map((k) => `${models[k].name} ${show(value(k))}`), random].join(", ");
-    if (order.length > 1 && tied.length === order.length) return `${where}, ${listed(tied.map((k) => models[k].name))} tie: each ${range ? "has a hit rate of" : "finds"} ${show(value(best))}; ${random}.${coming}${untested}`;
-    if (tied.length > 1) return `${where}, ${listed(tied.map((k) => models[k].name))} tie: each ${range ? "has a hit rate of" : "finds"} ${show(value(best))}, ${rest}.${coming}${untested}`;
-    const gives = `${range ? "its hit rate is" : elsewhere() ? "it would find" : "it finds"} ${show(value(best))}${range ? " on average" : ""}, ${rest}.`;
-    const name = models[best].name, ends = range ? [range.sizes[0], range.sizes[range.sizes.length - 1]] : [q, q];
-    if (order.length === 1) return `${where}, ${name}: ${gives}${coming}${untested}`;
-    if (elsewhere() || !data.judged) return `${where}, ${name} has the most: ${gives} Whether that lead is clear was not tested.${coming}${untested}`;
-    const leader = clearLeader(...ends);
-    if (leader === best) return `${where}, use ${name}: ${gives} The lead is clear.${coming}`;
-    if (state.shown.every(Boolean) || leader >= 0) return `${where}, ${name} is ahead, but not clearly: ${gives} The lead could be chance.${coming}`;
-    return `${where}, ${name} has the most of these models: ${gives} Whether that lead is clear was tested for all models together only.${coming}`;
+    const order = models.map((_, k) => k).filter((k) => state.shown[k]);
+    if (!order.length) return "No model is chosen.";
+    const { range } = state, q = stops[state.at], there = elsewhere(), all = positivesNow();
+    const value = (k) => (range ? figures[k].rate : figures[k].hits), show = range ? percent : number;
+    order.sort((a, b) => value(b) - value(a));
+    const [best] = order, { next, within, rateWithin } = figures[best], name = models[best].name;
+    const tied = order.filter((k) => value(best) - value(k) < 1e-9), others = order.slice(tied.length).map((k) => `${models[k].name} ${show(value(k))}`);
+    const places = `${there ? `If ${percent(state.share)} were positive instead of ${percent(positives / rows)}, with` : "With"} ${range ? range.words : counted(q, "place")}`;
+    const found = range ? `a hit rate of ${percent(value(best))} on average` : `${number(value(best))} of the ${counted(all, "positive")}`;
+    const [finds, find, it] = range ? ["has", "have", "it has"] : there ? ["would find", "would find", "it would find"] : ["finds", "find", "it finds"];
+    const rest = `${others.length ? `, ${listed(others)}` : ""}. A random choice would ${range ? `have ${percent(all / rows)}` : `find ${number((q * all) / rows + 1e-9)}`}.`;
+    const average = models.length > 1 ? "" : within ? ` On average over lists like this one, expect ${between(within, bound)}.` : range && rateWithin ? ` Its ${data.level} interval is ${between(rateWithin, percent)}.` : "";
+    const coming = next ? ` On the next list like this one, expect ${between(next, number)}${models.length > 1 ? ` from ${name}` : ""} (${data.level} prediction interval).` : "";
+    const more = average + coming + (there ? " There are no intervals for another share of positives here: evaluate with that prevalence." : "");
+    if (order.length === 1) return `${places}, ${name} ${finds} ${found}${rest}${more}`;
+    if (tied.length > 1) return `${places}, ${tied.map((k) => models[k].name).sort().join(" or ")}: ${tied.length > 2 ? "they all" : "both"} ${find} ${found}${rest}${more}`;
+    const leader = clearLeader(...(range ? [range.sizes[0], range.sizes[range.sizes.length - 1]] : [q, q]));
+    if (there || !data.judged) return `${places}, ${name} ${finds} the most: ${found}${rest} Whether that lead is clear was not tested.${more}`;
+    if (leader === best) return `${places}, use ${name}: ${it} ${found}${rest} The lead is clear.${more}`;
+    if (state.shown.every(Boolean) || leader >= 0) return `${places}, ${name} is ahead, but not clearly: ${it} ${found}${rest} The lead could be chance.${more}`;
+    return `${places}, ${name} ${finds} the most of these models: ${found}${rest} Whether that lead is clear was tested for all models together only.${more}`;
   }
 
   // ---------------------------------------------------------------------------------------------- the picture
@@ -183,7 +177,7 @@
     });
     const line = hero.querySelector("[data-chance]"), words = hero.querySelector("[data-chance-words]");
     line.setAttribute("points", line.getAttribute("points").split(" ").map((p) => `${x(chance)},${p.split(",")[1]}`).join(" "));
-    words.textContent = `random choice: ${show(chance)}`;
+    words.textContent = `random choice: ${show(chance + 1e-9)}`;
     words.setAttribute("x", x(chance));
     words.setAttribute("text-anchor", chance / end > 0.6 ? "end" : "start");
     const axis = hero.querySelector(".x-axis"), [tick, text] = [axis.querySelector("path"), axis.querySelector("text")];
