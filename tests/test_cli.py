@@ -395,10 +395,10 @@ def test_output_that_cannot_be_written_is_refused_first(scored: Path, tmp_path: 
     goal = tmp_path / "no" / "such.csv"
     done = shell("select", scored, "--score", "p", "--quota", 3, "-o", goal)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"cutline: -o {goal}: its folder does not exist; create it first\n"
+    assert done.stderr == f"cutline: -o {goal}: folder {goal.parent} does not exist; create it first\n"
     page = tmp_path / "no" / "such.html"
     for command in ("evaluate", "compare"):
-        assert f"--html {page}: its folder does not exist" in refused(command, "absent.csv", "--html", page)
+        assert f"--html {page}: folder {page.parent} does not exist" in refused(command, "absent.csv", "--html", page)
     assert "that is a folder" in refused("evaluate", scored, "--html", tmp_path)
 
 

@@ -23,9 +23,9 @@ ONE = ("evaluate", EXAMPLE, "--label", "completed", "--score", "logistic", *FAST
 def test_the_default_fits_a_screen_and_all_prints_the_catalogue() -> None:
     short = run(*ONE, "--quota", 20).stdout.splitlines()
     assert len(short) <= 30
-    assert short[0].startswith("logistic: 400 rows, 87 positive")
-    assert any("log_loss" in line and "in bits" in line for line in short)
-    assert not any("  pem " in line for line in short)
+    assert short[0].startswith("With 20 places, logistic finds 16 of the 87 positives")
+    assert short[1].startswith("logistic: 400 rows, 87 positive")
+    assert not any("pem" in line for line in short)
     assert len(run(*ONE, "--quota", 20, "--all").stdout.splitlines()) > 50
 
 
@@ -76,7 +76,8 @@ def test_a_cut_by_what_it_gives(name: str, value: float) -> None:
     assert name == "precision" or 0.2 < out["cut"]["chance_kept"] < 0.8
     text = run(*ONE, f"--{name}", value).stdout
     assert re.search(r"kept on new data (about half the time|with a probability of about \d+%)", text)
-    assert re.search(r"precision +0\.\d+ +0\.\d+ … 0\.\d+", text)
+    assert re.search(r"Precision +[\d.]+% +[\d.]+% to [\d.]+%", text)
+    assert re.search(r"precision +0\.\d+ +0\.\d+ … 0\.\d+", run(*ONE, f"--{name}", value, "--all").stdout)
 
 
 def test_one_cut_at_a_time() -> None:
@@ -88,8 +89,8 @@ def test_one_cut_at_a_time() -> None:
 def test_rows_left_out_are_in_the_headline(tmp_path: Path) -> None:
     path = tmp_path / "gaps.csv"
     path.write_text("y,p\n1,.9\n0,\n0,.4\n1,.7\n,.5\n0,.2\n")
-    first = run("evaluate", path, "--label", "y", "--score", "p", "--missing", "drop", *FAST).stdout.splitlines()[0]
-    assert first == "p: 4 rows, 2 positive (50.0%); 2 rows without label or score left out"
+    lines = run("evaluate", path, "--label", "y", "--score", "p", "--missing", "drop", *FAST).stdout.splitlines()
+    assert lines[1] == "p: 4 rows, 2 positive (50.0%); 2 rows without label or score left out"
 
 
 def test_quiet_says_nothing_beside_the_result(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_only_clear_leads_are_printed(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     lines = (f"{int(a)},{b:.6f},{c:.6f}\n" for a, b, c in zip(y, good, rng.random(300), strict=True))
     path.write_text("y,good,bad\n" + "".join(lines))
-    clear = run("compare", path, *FAST).stdout
+    clear = run("compare", path, "--pairs", *FAST).stdout
     rows = clear.partition("Clear leaders by quota")[2].splitlines()
     assert any(re.match(r"\d+ to \d+ +good +\d+\.\d$", row.strip()) for row in rows)
     assert not any(re.match(r"\d.* bad ", row) for row in rows)

@@ -67,7 +67,7 @@ def test_cuts_by_cost_and_with_a_reviewer(scores: str) -> None:
     [
         (["--recall", "1.5"], "--recall"),
         (["--recall", ".999", "--confidence", ".999"], "would be needed"),
-        ([], "give one of --recall"),
+        ([], "add one of --recall"),
         (["--cost-fp", "1"], "--cost-fn"),
         (["--quota-x", "1"], "no such option"),
     ],
@@ -264,8 +264,9 @@ def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
     found = json.loads(out)["cheapest"]
     assert (found["model"], found["threshold"]) == (made.model, made.threshold)
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words)
+    assert "expect a cost of" in out.splitlines()[0]
+    status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--all")
     assert "Costs of errors" in out
-    assert "expected cost" in out
     status, out, _ = run("evaluate", models, "--score", "old", *words)
     assert status == 0
     assert "expected cost" in out
@@ -294,9 +295,9 @@ def test_an_unknown_quota_is_told_in_words(models: str) -> None:
     assert status == 0
     assert "With 20 to 60 places, all equally likely, expect on average a hit rate of" in out
     assert "At the threshold" not in out
-    assert "quota 20-60" in out
+    assert "Hit rate at 20-60" in out
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words)
-    assert "With 20 to 60 places, all equally likely, use " in out
+    assert "With 20 to 60 places, all equally likely, " in out
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
     assert json.loads(out)["quota"] == "20-60"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "sklearn", "pyspark"]
-AT_FIRST_USE = ["duckdb", "scipy.stats", "narwhals", "rich", "click"]
+AT_FIRST_USE = ["duckdb", "scipy.stats", "narwhals", "click"]
 
 
 def run(code: str) -> str:

@@ -289,3 +289,17 @@ def test_many_models_stand_below_each_other(tmp_path: Path) -> None:
     text, _ = shown("compare", str(path), "--label", "y", "--score", "model_*", "--quota", "30")
     assert max(map(len, text.split("\n"))) <= 80
     assert all(re.search(rf"^{name} ", text, re.MULTILINE) for name in names)
+
+
+def test_a_label_that_is_a_word_is_used(months: str) -> None:
+    call = ["evaluate", months, "--label", "outcome", "--positive", "completed", "--score", "network", "--quota", "100"]
+    text = plain(*call)
+    assert text.startswith("With 100 places, network finds 95 of the 435 completed;")
+    assert "435 completed (21.8%)" in text
+    assert re.search(r"^completed +95 TP", text, re.MULTILINE)
+    ev = cl.evaluate(months, label="outcome", score="network", pos_label="completed", quota=100)
+    assert ev.positive_name == "completed"
+    assert text.startswith(repr(ev))
+    yes = cl.evaluate({"bought": ["yes", "no"] * 20, "p": list(range(40))}, label="bought", score="p", pos_label="yes")
+    assert "20 with bought = yes (50.0%)" in repr(yes)
+    assert cl.evaluate([2, 1, 2, 1], [3, 1, 2, 0], pos_label=2).positive_name == ""

@@ -74,6 +74,7 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
     dropped: int | None = None
     quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
     understood: str = ""
+    positive_name: str = ""  # the positive label, where that is a word
     at_prevalence: AtPrevalence | None = None  # where the share of positives was given
     by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
 

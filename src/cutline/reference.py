@@ -622,6 +622,7 @@ ATTRIBUTES: dict[str, str] = {
     "Evaluation.dropped": "How many rows were left out because a value was missing; None for arrays.",
     "Evaluation.at_prevalence": "What the measures would be at another share of positives, if one was given.",
     "Evaluation.quotas": "The possible quotas, if the quota is not known yet.",
+    "Evaluation.positive_name": "What the positives are called, if their label is a word.",
     "Evaluation.understood": "What was detected about a table, if not obvious.",
     "Extrapolation.n_classes": "How many classes were tested.",
     "Extrapolation.n_cases": "How many cases were tested.",

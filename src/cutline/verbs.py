@@ -20,6 +20,7 @@ from .inference.evidence import as_prevalence
 from .quotas import parse_quota
 from .reference import documented
 from .sources.arrays import Sample, make_sample
+from .sources.rules import wanted_number
 from .types import (
     ClassIntervalName,
     HasColumns,
@@ -501,6 +502,7 @@ def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **
     ``facts``: what is known of the table that the rows came from.
     """
     how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
+    facts["positive_name"] = positive_name(call.pos_label, call.label)
     if not call.compares:
         call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
     if by is not None:
@@ -518,6 +520,14 @@ def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **
     from .segments import in_segments
 
     return in_segments(overall, by, by_default=call.measures is None)
+
+
+def positive_name(pos_label: Any, column: str | None) -> str:
+    """What the positives are called: their label if it is a word, with its column if the word alone means little."""
+    if not isinstance(pos_label, str) or wanted_number(pos_label) is not None:
+        return ""
+    plain = pos_label.strip().lower() in ("yes", "y", "true", "t", "positive", "pos")
+    return "" if plain and column is None else f"{column} = {pos_label}" if plain else pos_label
 
 
 def refuse_by_segment(call: VerbCall) -> None:

@@ -76,7 +76,7 @@ def compare(asked: CompareArguments) -> Report:
     """Compare models: which one is better, by how much, and whether the difference could be chance.
 
     FILE has one row per case, with its real outcome and a score column for each model. Without --score all
-    columns of fractions are compared. With --model and --case it holds a row for each case and model. With more than
+    columns of fractions are compared. With --model and --case it has a row for each case and model. With more than
     two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
 
     With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how

@@ -18,7 +18,7 @@ from .reading import known_labels, load, load_models, load_one_score, one_score,
 class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts, o.Resamples, o.Reading, o.Printed):
     """The options of ``cut``."""
 
-    confidence: float | None = share("Confidence that the promise holds on new data.")
+    confidence: float | None = share("Confidence that the target is met on new data.")
     prevalence: float | None = share("Share of positives where the scores will be used.")
     capacity: Any = option("Cases below the cut that a reviewer can look at.", callback=o.read_quota, metavar="N|P%")
     output: str | None = option("Write the cut here, as JSON.", "-o", "--output", type=o.OutputFile(), metavar="PATH")
@@ -35,17 +35,17 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
     renames={"quota": "--capacity"},
 )
 def cut(asked: CutArguments) -> Report:
-    """Find the threshold that keeps a promise or costs least; cases with score > threshold are taken.
+    """Find the threshold that reaches a recall, precision or false positive rate, or minimises cost.
 
-    With --confidence the promise holds on new data like these; without it, it holds on FILE, and on new data about
-    half the time. --capacity sends the next cases below the cut to a reviewer.
+    Cases with score > threshold are selected. With --confidence the target is met on new data like these; without it,
+    it is met on FILE, and on new data about half the time. --capacity sends the next cases below the cut to a reviewer.
     """
     from ..decide.thresholds import threshold_for, triage
 
     goal = asked.named("recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn")
     if not goal:
-        remedy = "give one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
-        raise InputError(None, "there is nothing to cut for", remedy)
+        remedy = "add one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
+        raise InputError(None, "no target given", remedy)
     loaded = load_one_score(asked)
     goal |= asked.named("confidence", "prevalence")
     how: dict[str, Any] = {"sample_weight": loaded.rows.weight, **asked.drawn, **goal}
@@ -87,7 +87,7 @@ class PlanArguments(
 ):
     """The options of ``plan``."""
 
-    cost: float = option("Cost of each case taken.", required=True)
+    cost: float = option("Cost of each case selected.", required=True)
     value: float = option("Value of each hit.", required=True)
     fixed_cost: float = option("Fixed cost, paid once.", default=0.0, show_default=True)
     budget: float | None = option("Total budget; it limits the number of cases.")
@@ -270,8 +270,8 @@ class LabelPlanArguments(o.FileArgument, o.LabelValues, o.Seeded, o.Text, o.Prin
 def label_plan(asked: LabelPlanArguments) -> Report:
     """Choose which rows to label so that one measure is known as well as possible.
 
-    With -o all rows of FILE are written as they stand, with two more columns: "to_label" is 1 for the rows to look up,
-    "inclusion" the probability that each row had of being among them. Fill in the labels and run cutline evaluate with
+    -o writes FILE with two extra columns: "to_label" is 1 for the rows to look up, "inclusion" is the probability that
+    each row had of being among them. Fill in the labels and run cutline evaluate with
     --inclusion inclusion on it.
     """
     from ..sampled_labels import label_plan as plan_rows

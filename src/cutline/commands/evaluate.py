@@ -72,7 +72,7 @@ class JudgeArguments(
     """What ``evaluate`` and ``compare`` share."""
 
     def check(self) -> None:
-        """Refuse prices that nothing shows, before anything is computed."""
+        """Prices that nothing shows are an error, before anything is computed."""
         shown = self.html is not None or self.plot_kind == "profit"
         if not shown and (self.cost is not None or self.value is not None):
             raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
@@ -142,7 +142,7 @@ class EvaluateRows(o.Arguments, section="Groups of rows"):
     """The places of segments and batches."""
 
     quota_by: str | None = option(
-        "With --by: also price given places of each segment (north:60,south:40).", metavar="S:N,…"
+        "With --by: also show what fixed quotas per segment would cost (north:60,south:40).", metavar="S:N,…"
     )
     fairness: bool = option("With --by: also show who gets the places of one list, and what other rules would cost.")
 
@@ -151,7 +151,7 @@ class Abstaining(o.Arguments, section="Where to cut"):
     """Answers that are left open."""
 
     abstain: float | None = o.share(
-        "Several classes: the confidence above which answers keep this accuracy (at --level).", "ACCURACY"
+        "Several classes: the confidence above which answers reach this accuracy (at --level).", "ACCURACY"
     )
 
 
@@ -201,15 +201,15 @@ ONE_CLASS = "name one class with {pos_label} and its column with {score}, or lea
 """,
 )
 def evaluate(asked: EvaluateArguments) -> Report:
-    """Evaluate one model: every measure with an interval.
+    """Evaluate one model: what it finds, and each measure with an interval.
 
     FILE has one row per case, with its real outcome and its score. --label and --score can be left out if
     only one column qualifies. --all prints the whole catalogue of measures.
 
-    With more than two classes, FILE holds a score column for each class (named after it, or --score 'p_*'), their
+    With more than two classes, FILE has a score column for each class (named after it, or --score 'p_*'), their
     predictions (--predicted), or a row for each case and class (--case, --class).
 
-    With --inclusion only some rows have a label: FILE holds every row of the list, and the cells of unknown labels are
+    With --inclusion only some rows have a label: FILE has every row of the list, and the cells of unknown labels are
     empty; cutline label-plan writes such a file. With --calibration the answer is a test, slope and intercept, and the
     parts of the losses.
     """
@@ -261,7 +261,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
     if few is not None and asked.html is not None:
         from ..evaluation import choose_specs
 
-        # as it was asked for: measures are named by 10 %, not by the number that it comes to
+        # as it was asked for: measures are named by 10%, not by the number that it comes to
         keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=asked.quota)]
         shown = replace(
             ev, estimates={key: ev.estimates[key] for key in keys}, specs={key: ev.specs[key] for key in keys}
@@ -328,7 +328,7 @@ def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[st
 
 
 def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how: Any) -> dict[str, Any]:
-    """The page and the picture that may be made of a result, which may hold more than what is printed."""
+    """The page and the picture that may be made of a result, which may have more than what is printed."""
 
     def write(path: str) -> None:
         from ..present.page import write_page
@@ -360,10 +360,10 @@ def _goal(asked: EvaluateArguments, engine: str) -> dict[str, float]:
     if engine != "memory":
         raise InputError(first, f"cannot set the cut in a stream (--engine {engine})", "leave it out")
     for key in asked.named("batch", "cluster"):
-        problem = "is promised for rows that were drawn one by one"
+        problem = "needs independent rows"
         raise InputError(first, problem, f"leave {{{key}}} out, or give a {{threshold}}")
     if asked.by:
-        problem = "keeps its promise for all rows, not for each segment"
+        problem = "is met for all rows together, not in each segment"
         raise InputError(first, problem, "leave it out, or give a {threshold}")
     return goal
 
@@ -423,7 +423,9 @@ def _evaluate_sampled(asked: EvaluateArguments, inclusion: str) -> Report:
     refuse_others(asked, OF_SAMPLED, "cannot be used with --inclusion", "leave one of them out")
     label = asked.label
     if label is None:
-        raise InputError("label", "is missing: a column with empty cells is not looked for", "name it with {label}")
+        raise InputError(
+            "label", "is required: a label column with empty cells cannot be detected", "name it with {label}"
+        )
     few = _few_measures(asked)
     with opened(asked) as table:
         columns = choose_columns(table, asked, [one_score(table, asked.score)])

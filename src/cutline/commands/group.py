@@ -29,7 +29,7 @@ SECTIONS = {
     },
     "Decide": {
         "select": ("select", "Choose the best rows for a number of places."),
-        "cut": ("decisions", "Find a threshold that keeps a promise or costs least."),
+        "cut": ("decisions", "Find a threshold for a recall, a precision or costs."),
         "plan": ("decisions", "Choose how many to take, given costs and values."),
     },
     "More": {
@@ -105,11 +105,11 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()], col_max=11)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; whatever a user can change is said in one line."""
+        """Run a command; an error that a user can mend is one line."""
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_: note(f"note: {message}")
-                warnings.simplefilter("always", LabelWarning)  # what became of labels is said whatever Python is told
+                warnings.simplefilter("always", LabelWarning)  # how labels were read is shown whatever Python is told
                 done = super().invoke(ctx)
                 if sys.stdout is not None:
                     sys.stdout.flush()

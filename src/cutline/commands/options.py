@@ -65,12 +65,12 @@ SECTIONS = [
 
 
 class PathName(click.Path):
-    """A path; a name that no file can have is refused in one line. Each is an ``InputFile`` or an ``OutputFile``."""
+    """A path; a name that no file can have is an error in one line. Each is an ``InputFile`` or an ``OutputFile``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what the system would not even look up."""
         if "\0" in os.fsdecode(value):
-            self.fail(f"{show(value)} is not the name of a file: it holds a zero byte", param, ctx)
+            self.fail(f"{show(value)} is not the name of a file: it contains a zero byte", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -121,7 +121,7 @@ def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
 
 
 class Arguments:
-    """What the user typed for one command. Here stands what says which rows are read, for commands without it."""
+    """What the user typed for one command; here are the defaults of commands without such an option."""
 
     section: ClassVar[str]  # of the help
     given: frozenset[str]  # the names of the options that were typed
@@ -266,7 +266,7 @@ def command(
 
 @contextmanager
 def about_file(name: str = "") -> Iterator[None]:
-    """Around a call of the library: what it refuses of a row is said of that row of the file."""
+    """Around a call of the library: an error about a row names that row of the file."""
     try:
         yield
     except InputError as error:
@@ -424,7 +424,7 @@ class Weighted(Arguments, section="Columns"):
 class ClassOrder(Arguments, section="Groups of rows"):
     """Whether the classes have an order, and which."""
 
-    ordered: bool = option("The classes (with --by: the segments) are in order as they are.")
+    ordered: bool = option("Treat classes (or --by segments) as ordered, in the order they appear.")
     order: list[str] | None = option(
         "All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
         callback=_in_order,
@@ -436,20 +436,20 @@ class Segmented(Arguments, section="Groups of rows"):
     """Rows that are reported by segment."""
 
     by: tuple[str, ...] = column(
-        "Column with the segment: each segment is reported separately; repeat it to cross columns.", multiple=True
+        "Column that defines segments, reported separately; repeat it to cross columns.", multiple=True
     )
 
 
 class Batched(Arguments, section="Groups of rows"):
     """Rows that come in batches."""
 
-    batch: str | None = column("Column with the batch (day): the quota counts in each batch.")
+    batch: str | None = column("Column that defines batches, e.g. day; --quota then applies to each batch.")
 
 
 class Clustered(Arguments, section="Groups of rows"):
     """Rows that belong together."""
 
-    cluster: str | None = column("Column with the cluster (patient): its rows are resampled together.")
+    cluster: str | None = column("Column of the cluster: rows with the same value are dependent (e.g. one patient).")
 
 
 class Places(Arguments, section="Where to cut"):
@@ -461,16 +461,16 @@ class Places(Arguments, section="Where to cut"):
 class Threshold(Arguments, section="Where to cut"):
     """Above which score a case is predicted positive."""
 
-    threshold: float | None = option("Predicted positive means score > threshold; 0.5 for probabilities.")
+    threshold: float | None = option("Select cases with score > threshold (default for probabilities: 0.5).")
 
 
 class Goals(Arguments, section="Where to cut"):
     """What a cut has to reach."""
 
-    recall: float | None = share("Cut that takes the fewest cases and reaches this recall.")
-    precision: float | None = share("Cut that takes the most cases and keeps this precision.")
-    specificity: float | None = share("Cut that takes the most cases and keeps this specificity.")
-    fpr: float | None = share("Cut that takes the most cases within this false positive rate.")
+    recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
+    precision: float | None = share("Cut that selects the most cases at this precision or better.")
+    specificity: float | None = share("Cut that selects the most cases at this specificity or better.")
+    fpr: float | None = share("Cut that selects the most cases within this false positive rate.")
 
 
 class ErrorCosts(Arguments, section="Where to cut"):
@@ -502,13 +502,13 @@ class Measures(Arguments, section="Measures and intervals"):
     """Which measures are printed."""
 
     measures: tuple[str, ...] = option(
-        "Only this measure, e.g. pem, qrecall@5%, 'f_beta(beta=2)'; may be repeated.",
+        "Only this measure, e.g. pem, recall@5%, 'f_beta(beta=2)'; may be repeated.",
         "--measure",
         metavar="NAME",
         multiple=True,
         shell_complete=complete_measure,
     )
-    everything: bool = option("Print every measure of the catalogue.", "--all")
+    everything: bool = option("Print everything: all measures, methods and settings.", "--all")
 
 
 class Level(Arguments, section="Measures and intervals"):
@@ -520,7 +520,7 @@ class Level(Arguments, section="Measures and intervals"):
 class Seeded(Arguments, section="Measures and intervals"):
     """Random results that can be made again."""
 
-    seed: int = option("Makes random results reproducible.", default=0, show_default=True)
+    seed: int = option("Random seed.", default=0, show_default=True)
 
 
 class Resamples(Level, Seeded, section="Measures and intervals"):
@@ -588,7 +588,7 @@ class Printed(Arguments, section="Output"):
     """What is printed."""
 
     form: str = choice(
-        "table is for reading; the others are stable for programs.",
+        "table and markdown are for reading, json and csv for programs.",
         ["table", "json", "csv", "markdown"],
         "--format",
         default="table",

@@ -55,7 +55,7 @@ def as_json(content: Any) -> str:
 
 
 def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None:
-    """Refuse outputs that cannot be written, that the same command reads, or that are one file.
+    """Raise an error for outputs that cannot be written, that the same command reads, or that are one file.
 
     Both map an option, or the name of an argument, to the path given there; an input may be a pattern or ``-``.
     """
@@ -102,7 +102,7 @@ def _one_file(goal: str | int, other: str | int) -> bool:
 
 
 def _check_writable(path: str, option: str) -> None:
-    """Refuse a path that cannot be written."""
+    """Raise an error for a path that cannot be written."""
 
     def refuse(problem: str, remedy: str = "give another name") -> NoReturn:
         raise InputError(None, problem, remedy, where=f"{option} {path}")
@@ -117,7 +117,7 @@ def _check_writable(path: str, option: str) -> None:
             refuse("it cannot be written to")
         return
     if not os.path.isdir(folder):
-        refuse("its folder does not exist", "create it first")
+        refuse(f"folder {folder} does not exist", "create it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         refuse("its folder cannot be written to")
     if there and not os.access(path, os.W_OK):

@@ -151,7 +151,7 @@ def _range(facts: dict[str, Any]) -> str:
 
 
 def _facts_of(measure: Measure) -> dict[str, Any]:
-    """What the catalogue says of a measure."""
+    """What the catalogue has on a measure."""
     from ..catalogue.declare import REQUIRED
     from ..reference import explain
 

@@ -70,7 +70,7 @@ def class_sections(
         yield _confidence(ev, detail=detail)
     elif detail:
         said = ["Risk and coverage need scores; these are predictions alone."]
-        yield Section("risk", said, "Answering only where it is confident")
+        yield Section("risk", said, "Error rate if the model may abstain")
     if all_measures or detail:
         yield Section("measures", [Table(_measure_rows(ev), group="family")], "All measures")
     if ev.by_segment is not None:
@@ -126,7 +126,7 @@ def _percent(value: float) -> str:
 
 
 def confusion_table(confusion: Confusion) -> Table:
-    """The matrix as a heat map: a darker cell holds a larger share of its real class."""
+    """The matrix as a heat map: a darker cell is a larger share of its real class."""
     shares, labels = np.nan_to_num(confusion.shares), confusion.labels
     rows = []
     for a, real in enumerate(labels):
@@ -172,7 +172,7 @@ def _class_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
         rows.append(line)
     left = len(ev.per_class) - MOST_ROWS
     if left > 0:
-        rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json holds all)"})
+        rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
     return rows
 
 
@@ -195,7 +195,7 @@ def _confidence(ev: ClassEvaluation, *, detail: bool) -> Section:
             for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
         ]
         parts.append(Table(rows))
-    return Section("risk", parts, "Answering only where it is confident")
+    return Section("risk", parts, "Error rate if the model may abstain")
 
 
 def _measure_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:

@@ -163,7 +163,7 @@ def _templates() -> Environment:
     from .figures import draw
 
     def shown(value: Any) -> Any:
-        """Signs that no document may hold become �."""
+        """Characters that no document may contain become �."""
         if hasattr(value, "__html__"):
             return Markup(_CONTROL.sub("�", value.__html__()))
         return _CONTROL.sub("�", format_value(value))
@@ -207,7 +207,7 @@ def signed(value: Any) -> str:
 
 
 def prose(table: Table, name: str) -> bool:
-    """Whether a column holds words; the first one always does."""
+    """Whether a column has words; the first one always does."""
     if name == table.columns[0]:
         return True
     texts = [row.get(name) for row in table]
@@ -215,6 +215,6 @@ def prose(table: Table, name: str) -> bool:
 
 
 def shown_columns(table: Table) -> list[str]:
-    """The columns that hold something, without the one that groups the rows (a column without a name groups none)."""
+    """The columns that are not empty, without the one that groups the rows (a column without a name groups none)."""
     grouping = table.group or None
     return [name for name in table.columns if name != grouping and (name != "note" or any(r["note"] for r in table))]

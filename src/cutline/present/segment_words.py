@@ -152,7 +152,10 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
         if compared.left_out and named:
             names = joined([name_of(seg.specs[key]) for key in compared.left_out])
             found.append(f"Not compared: {names} ({'; '.join(dict.fromkeys(compared.left_out.values()))}).")
-    found += [trend.sentence for trend in seg.trends if trend.is_clear and trend.measure not in moving]
+    trends = [trend for trend in seg.trends if trend.measure in keys and trend.measure not in moving]
+    found += [trend.sentence for trend in trends if trend.is_clear]
+    if trends and not any(trend.is_clear for trend in trends):
+        found.append(f"No clear trend from {trends[0].segments[0]} to {trends[0].segments[-1]}.")
     small = seg.small
     if small:
         others = f" and {len(small) - 8} more" if len(small) > 8 else ""

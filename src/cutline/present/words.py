@@ -114,7 +114,7 @@ def evaluation_sections(
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
         if not (batched and short):
-            yield Section("cut", [Table(confusion_rows(point), f"{where}: {taken}")])
+            yield Section("cut", [Table(confusion_rows(point, ev.positive_name), f"{where}: {taken}")])
         if batched:
             yield from batch_sections([ev], short=short)
         if cut is not None and (detail or all_measures):
@@ -230,7 +230,8 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     """How many rows and positives, what was left out; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
     some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
-    said = f"{pluralize(facts['rows'], 'row')}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
+    positive = with_name(ev) or "positive"
+    said = f"{pluralize(facts['rows'], 'row')}, {some}{facts['positives']:,} {positive} ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
         said += f"; at a prevalence of {ev.prevalence} ({moved})"
@@ -247,6 +248,16 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     return f"{ev.name}: {said}" if named else said
 
 
+def with_name(ev: Evaluation) -> str:
+    """The positives by the name of their label; empty where that is no word."""
+    return f"with {ev.positive_name}" if " = " in ev.positive_name else ev.positive_name
+
+
+def of_positives(ev: Evaluation, number: float) -> str:
+    """A number of positives."""
+    return f"{count(number)} {with_name(ev)}" if ev.positive_name else pluralize(number, "positive")
+
+
 def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
 
@@ -261,7 +272,7 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
     if point is None:
         return _order_sentence(ev, name)
     level, (low, high) = f"{ev.settings.level:.0%}", point.next_hits
-    positives = f"{count(point.tp)} of the {pluralize(point.tp + point.fn, 'positive')}"
+    positives = f"{count(point.tp)} of the {of_positives(ev, point.tp + point.fn)}"
     known, coming = low == low, f"expect {count(low)} to {count(high)} ({level} prediction interval)"
     if ev.rows.batched and ev.quota is not None:
         mean = count(round(point.expected_hits.value, 1))
@@ -328,7 +339,7 @@ def places_words(quota: int | float, *, batched: bool) -> str:
 
 
 def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What each batch holds at its cut, models side by side."""
+    """What each batch gives at its cut, models side by side."""
     rows = []
     for row in zip(*(point.batches for point in points.values()), strict=True):
         line = {"batch": str(row[0]["batch"]), **{key: count(row[0][key]) for key in ("cases", "positives", "places")}}
@@ -367,7 +378,7 @@ def ties_sentence(ev: Evaluation) -> str:
     )
 
 
-def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
+def confusion_rows(point: OperatingPoint, positive: str = "") -> list[dict[str, str]]:
     """The confusion matrix: who gets a place (is predicted positive) and who does not."""
 
     def row(name: str, taken: float, left: float, marks: tuple[str, str] = ("", "")) -> dict[str, str]:
@@ -375,8 +386,8 @@ def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
         return {"": name, **dict(zip(("selected", "not selected"), cells, strict=True)), "all": count(taken + left)}
 
     return [
-        row("positive", point.tp, point.fn, ("TP", "FN")),
-        row("negative", point.fp, point.tn, ("FP", "TN")),
+        row(positive or "positive", point.tp, point.fn, ("TP", "FN")),
+        row("others" if positive else "negative", point.fp, point.tn, ("FP", "TN")),
         row("all", point.tp + point.fp, point.fn + point.tn),
     ]
 
@@ -574,7 +585,7 @@ def answer(comparison: Comparison) -> list[str]:
     quota, evaluations = comparison.quota, list(comparison.evaluations.values())
     first = evaluations[0]
     if _one_class(first):
-        return []  # the headline says it
+        return []  # the headline has it
     if quota is None:
         return range_answer(comparison) if first.quotas is not None else _by_measure(comparison)
     if not comparison.paired:
@@ -584,7 +595,7 @@ def answer(comparison: Comparison) -> list[str]:
     if len(ordered) == 1:
         return point_sentences(best, point)
     places = places_words(quota, batched=first.rows.batched)
-    positives = f"{count(point.tp)} of the {pluralize(point.tp + point.fn, 'positive')}"
+    positives = f"{count(point.tp)} of the {of_positives(best, point.tp + point.fn)}"
     hits = {ev.name: ev.at(quota=quota).tp for ev in ordered}
     tied = sorted(name for name, found in hits.items() if point.tp - found < 1e-9)
     others = [f"{name} {count(found)}" for name, found in hits.items() if name not in tied]
