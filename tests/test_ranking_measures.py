@@ -7,8 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import cutline as cl
+from cutline.sklearn import scorer
 
 
 def drawn(seed: int = 0, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
@@ -108,3 +110,57 @@ def test_a_worth_that_is_not_finite_is_refused() -> None:
     made = cl.ranking_measure("log_of_place", lambda place: np.log(place - 1))
     with pytest.raises(cl.InputError, match="g gives -inf for place 1; return a finite number"):
         made([1, 0, 1], [3, 2, 1])
+
+
+def test_a_measure_of_cells_works_wherever_a_measure_does(tmp_path) -> None:
+    own = cl.count_measure("critical_success", critical_success, title="Critical success index")
+    places = cl.count_measure("miss_cost", miss_cost, better="lower", at="quota")
+    y, s = drawn(2)
+    s = (s - s.min()) / (s.max() - s.min())
+    above = s > 0.5
+    value = (above & y).sum() / (above | y).sum()
+    assert own(y, s) == pytest.approx(value)
+    top = np.argsort(-s)[:20]
+    cost = 5 * (y.sum() - y[top].sum()) + (20 - y[top].sum())
+    assert places(y, s, quota=20) == pytest.approx(cost)
+    ev = cl.evaluate(y, s, measures=["critical_success", "miss_cost@20", "f1"], n_resamples=100)
+    assert ev["critical_success"].value == pytest.approx(value)
+    assert ev["critical_success"].low < value < ev["critical_success"].high
+    assert ev["miss_cost@20"].value == pytest.approx(cost)
+    assert pickle.loads(pickle.dumps(ev))["critical_success"].value == pytest.approx(value)
+    ev.to_html(tmp_path / "page.html")
+    assert "critical_success" in (tmp_path / "page.html").read_text()
+    cmp = cl.compare(y, {"a": s, "b": 1 - s}, measures=[own, "miss_cost@20"], n_resamples=100)
+    assert cmp.best("critical_success") == cmp.best("miss_cost@20") == "a"
+    path = tmp_path / "scores.csv"
+    np.savetxt(path, np.column_stack([y, s]), delimiter=",", header="y,p", comments="", fmt="%.17g")
+    streamed = cl.evaluate(path, label="y", score="p", measures=["critical_success"], stream=True, interval=None)
+    assert streamed["critical_success"].value == pytest.approx(value)
+    model = LogisticRegression().fit(s[:, None], y)
+    expected = own(y, model.predict_proba(s[:, None])[:, 1])
+    assert scorer("critical_success")(model, s[:, None], y) == pytest.approx(expected)
+
+
+def critical_success(c):
+    """Written for one sample: no array of cells is true or false."""
+    return c.tp / (c.tp + c.fp + c.fn) if c.tp > 0 else 0.0
+
+
+def miss_cost(c):
+    return 5 * c.fn + c.fp
+
+
+def test_what_is_not_a_measure_of_cells_is_refused() -> None:
+    for name in ("pem", "auc", "no name", "", 3):
+        with pytest.raises(cl.InputError, match="name"):
+            cl.count_measure(name, critical_success)
+    for function, problem in ((3, "function"), (lambda: 1, "one argument"), (lambda c: "high", "return one number")):
+        with pytest.raises(cl.InputError, match=problem):
+            cl.count_measure("what", function)
+    for option in ({"better": "up"}, {"at": "places"}):
+        with pytest.raises(cl.InputError, match="choose one of"):
+            cl.count_measure("what", critical_success, **option)
+    made = pickle.loads(pickle.dumps(cl.count_measure("critical_success", critical_success)))
+    assert made([1, 0, 1], [0.9, 0.8, 0.1]) == pytest.approx(1 / 3)
+    with pytest.warns(cl.UndefinedWarning, match="your function gives nan"):
+        cl.count_measure("ratio_of_cells", lambda c: c.tp / (c.tp + c.fp))([1, 0], [0.1, 0.2])

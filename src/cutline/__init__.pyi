@@ -60,6 +60,7 @@ from .catalogue.threshold import (
     accuracy as accuracy,
     balanced_accuracy as balanced_accuracy,
     cohen_kappa as cohen_kappa,
+    count_measure as count_measure,
     error_rate as error_rate,
     f1 as f1,
     f_beta as f_beta,

@@ -297,6 +297,13 @@ PARAMETERS: dict[str, str] = {
     "proportion_interval.n": "How many trials there were.",
     "proportion_interval.method": "``'clopper_pearson'``, ``'wilson'``, ``'wald'``, ``'agresti_coull'`` or "
     "``'jeffreys'``.",
+    "count_measure.name": "The name to register the measure under.",
+    "count_measure.f": "A function that returns a number. Its argument has the attributes ``tp``, ``fp``, ``fn`` and "
+    "``tn``.",
+    "count_measure.title": "Its title in tables. By default the name.",
+    "count_measure.better": "Which values are better.",
+    "count_measure.at": "``'threshold'``: the cells of score > threshold; ``'quota'``: those of the best cases, asked "
+    "for as ``'name@200'``.",
     "ranking_measure.name": "The name to register the measure under.",
     "ranking_measure.title": "Its title in tables. By default made from the name.",
     "screen.stages": "Pairs of scores and how many to keep: a number of cases, a share of those that enter the stage, "
@@ -459,6 +466,7 @@ RETURNS: dict[str, str] = {
     "pair_favorability": "The fitted distribution; ``.accuracy(k)`` reads the accuracy among k classes.",
     "parse_measure": "The measure with its options; ``str()`` gives the measure string in its shortest form.",
     "permutation_test": "A :class:`PermutationTest`; for a list of measures a dict of them by name.",
+    "count_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "ranking_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "selector_differences": "Both differences, each from the decisions in which the models differ.",
     "swap_test": "The difference, the p-value, and how it was found.",

@@ -364,12 +364,20 @@ def known_measure(name: str) -> Measure | None:
     return None
 
 
-def withdraw_own(name: str) -> None:
+def free_name(name: Any) -> None:
     """Make a name free for a measure of the user's own, who may declare it again; those of the catalogue stay."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError("name", f"must be a word that can name a measure, got {name!r}", "use letters, digits and _")
     known = known_measure(name)
     if known is not None and not known.own:
         raise InputError("name", f"{name!r} is a measure of the catalogue", "choose another name")
     _measures.pop(name, None)
+
+
+def declare_own(make: Callable[..., OwnFunction], name: str, function: Any, options: dict[str, Any]) -> Measure:
+    """A measure of the user's own in another process: declared there by ``make`` if it is not yet."""
+    known = known_measure(name)
+    return known if known is not None and known.own else make(name, function, **options).measure
 
 
 class OwnFunction:
@@ -396,7 +404,7 @@ class OwnFunction:
 
 @documented
 def measures(family: Family | None = None) -> list[Measure]:
-    """The catalogue, family by family, without your own measures (:func:`ranking_measure`).
+    """The catalogue, family by family, without your own measures (:func:`count_measure`, :func:`ranking_measure`).
 
     ``"classes"`` gives every measure of several classes, also those that two classes have under the same name.
 

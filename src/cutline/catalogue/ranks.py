@@ -16,7 +16,7 @@ from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
 from ..validate import check_function, check_number
-from .declare import BOTH, Measure, OwnFunction, check_prior, declare, known_measure, publish, ratio, withdraw_own
+from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, free_name, publish, ratio
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
@@ -457,12 +457,6 @@ def bedroc(ranking: Ranking, alpha: float) -> Any:
     return np.float64((worth(ends[:-1], ends[1:]) @ pos - worst) / (best - worst))
 
 
-def _declare_again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
-    """The measure in another process: declared there if it is not yet."""
-    known = known_measure(name)
-    return known if known is not None and known.own else ranking_measure(name, g, title=title).measure
-
-
 @documented
 def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> OwnFunction:
     """Register your own Ranking score (Rosset section 2): the sum of g over the places of the positives.
@@ -476,11 +470,8 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> O
     >>> round(profit([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     3.4142
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise InputError("name", f"must be a word that can name a measure, got {name!r}", "use letters, digits and _")
     _check_g(g, "g")
-    withdraw_own(name)
-
+    free_name(name)
     family: Measure = ranking_score.measure  # type: ignore[attr-defined]
 
     def compute(ranking: Ranking) -> Any:
@@ -496,6 +487,6 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> O
         checks={},
         summary="Ranking score with a g of your own.",
         own=True,
-        remake=(_declare_again, (name, g, title or name)),
+        remake=(declare_own, (ranking_measure, name, g, {"title": title})),
     )
     return OwnFunction(publish(one))

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import InputError, show
+from ..reference import documented
 from ..sweep import Counts
-from ..validate import check_number
-from .declare import BOTH, check_prior, declare, declare_share, ratio
+from ..validate import check_function, check_number, one_of
+from .declare import (
+    BOTH,
+    Measure,
+    OwnFunction,
+    check_prior,
+    declare,
+    declare_own,
+    declare_share,
+    free_name,
+    publish,
+    ratio,
+)
 
 _declare, _declare_share = (partial(kind, family="threshold") for kind in (declare, declare_share))
 
@@ -429,3 +443,64 @@ def gain(c: Counts, prior: float | None = None) -> Any:
     if prior is None:
         return ratio(c.tp * c.tn - c.fp * c.fn, c.tp + c.fp + c.fn + c.tn)
     return c.tp - prior * (c.tp + c.fp)
+
+
+@documented
+def count_measure(
+    name: str,
+    f: Callable[[Counts], Any],
+    *,
+    title: str = "",
+    better: Literal["higher", "lower"] = "higher",
+    at: Literal["threshold", "quota"] = "threshold",
+) -> OwnFunction:
+    """Register your own measure of the four cells at a cut: ``f`` gets them as ``c.tp``, ``c.fp``, ``c.fn``, ``c.tn``.
+
+    Returns the measure as a function and registers its name for ``measures=[…]``, comparisons, scorers, streams and
+    pages, with a bootstrap interval. Cells may be weights, and not whole where a quota falls inside a tie. ``f`` also
+    gets arrays of cells, one for each replicate; if it cannot take them it is called for each of them. Registering a
+    name again replaces your measure; names of the catalogue cannot be used.
+
+    >>> critical_success = count_measure("critical_success", lambda c: c.tp / (c.tp + c.fp + c.fn))
+    >>> critical_success([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.3333333333333333
+    """
+    check_function(f, "f", "one argument", "pass a function of the cells c.tp, c.fp, c.fn, c.tn")
+    one_of("higher", "lower")(better, "better")
+    one_of("threshold", "quota")(at, "at")
+    trial = f(Counts(*map(np.float64, (3, 1, 2, 4))))  # any cells, none of them empty
+    if np.ndim(trial) or np.asarray(trial).dtype.kind not in "biuf":
+        raise InputError("f", f"gives {show(trial)}", "return one number")
+    free_name(name)
+
+    def compute(c: Counts) -> Any:
+        shape = np.shape(c.tp)
+        with np.errstate(all="ignore"):  # 0/0 is nan
+            try:
+                values = np.asarray(f(c), dtype=np.float64)
+            except (TypeError, ValueError):
+                values = None
+            if values is None or values.shape not in ((), shape):
+                rows = zip(*(np.ravel(side) for side in (c.tp, c.fp, c.fn, c.tn)), strict=True)
+                values = np.array([f(Counts(*row)) for row in rows], dtype=np.float64).reshape(shape)
+        return np.broadcast_to(values, shape)[()]
+
+    compute.__name__ = name
+    own = Measure(
+        title or name,
+        at,
+        "your function of TP, FP, FN and TN",
+        r"f(TP, FP, FN, TN)",
+        "your own",
+        better=better,
+        range=(-inf, inf),
+        undefined="your function gives nan",
+        perfect=None,
+        rank_based=at == "quota",
+        name=name,
+        compute=compute,
+        summary="A measure of your own, of the four cells at a cut.",
+        own=True,
+        remake=(declare_own, (count_measure, name, f, {"title": title, "better": better, "at": at})),
+    )
+    return OwnFunction(publish(own))
