@@ -363,6 +363,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     read = getattr(DuckTable, reads)
     monkeypatch.setattr(DuckTable, reads, lambda *given: (change_file(), read(*given))[1])
     write([k / 5 for k in range(1000)])
+    if not stream and ending != "parquet" and change in ("other", "more"):  # a small file of text is read only once
+        assert evaluate(path, **PLAIN).facts["rows"] == (1000 if change == "other" else 1500)
+        return
     with pytest.raises(cl.InputError, match=r"changed while it was read|cannot be (read|unpacked)|has 1 field"):
         evaluate(path, stream=stream, **PLAIN)
 

@@ -103,7 +103,9 @@ def load(
     table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str], *, quiet: bool = False
 ) -> LoadedColumns:
     """The rows in memory; says what was understood of the file, and how many rows were left out."""
-    from ..sources.sql_table import Roles, check
+    from ..sources.frames import LoadedColumns
+    from ..sources.open_source import rows_of
+    from ..sources.sql_table import Roles
 
     roles = Roles(
         label,
@@ -117,7 +119,8 @@ def load(
         batch=asked.batch,
         neg_label=negative_labels(asked) if label is not None else None,
     )
-    rows = table.load(check(table, roles))
+    rows = rows_of(table, roles, False)
+    assert isinstance(rows, LoadedColumns)
     if not quiet:
         say_understood("; ".join(rows.understood))
         say_dropped(rows.dropped, len(rows))

@@ -16,12 +16,17 @@ from ..errors import InputError, changed, show, verbatim
 from ..partition import Partition
 from ..runtime import temporary_folder
 from .arrow_stream import Batch, StreamError, batches
+from . import rules
+from .arrays import as_column, as_weights, is_positive
 from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
 from .frames import LoadedColumns
-from .sql_table import DUCKDB, Checked, Column, SqlTable, check_same
+from .sql_table import DUCKDB, Checked, Column, Roles, SqlTable, check_same
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
+_COPY = "cutline_rows"  # a temporary table
+_SMALL_BYTES = 2**26  # of text that is copied before it is asked: every look at a file of text parses it again
+_FIRST_ROWS, _FEW_LABELS = 1000, 10  # rows that show what cells a label has, and how many it has
 _WIDE = 2000  # a text file with more columns is read line by line: DuckDB takes minutes to name 10⁵ columns
 
 
@@ -73,7 +78,14 @@ class DuckTable(SqlTable):
         self.relation, self.run, self.interrupt, self.files = relation, run, interrupt, files
         self.understood = () if files is None else files.understood
         self._held: dict[str, NDArray[Any]] = {}
+        self.small_bytes = 0  # a file of at most so many bytes may be copied
         self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a file of text with room for its cells in memory, and not copied yet."""
+        files = () if self.files is None or self.relation == _COPY else self.files.files
+        return bool(files) and sum(file.bytes for file in files) <= self.small_bytes
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
@@ -131,6 +143,64 @@ class DuckTable(SqlTable):
             return
         for first in range(0, len(expressions), 500):
             yield from self.values(expressions[first : first + 500])
+
+    def copied(self, columns: Sequence[Column]) -> DuckTable:
+        """The table with some of its columns only, copied from a small file of text: it is then parsed once."""
+        if not self.is_small:
+            return self
+        cells = ", ".join(dict.fromkeys(column.sql for column in columns))
+        self.execute(f"CREATE OR REPLACE TEMP TABLE {_COPY} AS SELECT {cells} FROM {self.relation}")
+        return DuckTable(self.name, self.columns, _COPY, self.run, self.interrupt, self.files)
+
+    def load_plain(self, roles: Roles) -> LoadedColumns | None:
+        """The rows of a small file by one query, where no cell is missing and text writes all numbers plainly.
+
+        None where that is not so: ``check`` then reads them by patterns, or explains what is wrong.
+        """
+        if not self.is_small or roles.decimal is not None or roles.neg_label:
+            return None
+        wanted = {
+            (role, name): self.named[name].sql if role in rules.KEYS else self._plain_number(self.named[name].sql)
+            for role, name in roles.named
+        }
+        try:
+            if roles.label is not None:
+                wanted["y_true", roles.label] = self._plain_positive(self.named[roles.label].sql, roles.pos_label)
+            cells = dict(zip(wanted, self.values(list(wanted.values())), strict=True))
+            columns = {key: as_column(column, key[0]) for key, column in cells.items()}
+            numbers = {key: column for key, column in columns.items() if key[0] in ("y_score", "sample_weight")}
+            weight = None if roles.weight is None else columns["sample_weight", roles.weight]
+            weight = None if weight is None else as_weights(weight, len(weight))
+            by_role = {role: {name: columns[r, name] for r, name in columns if r == role} for role in rules.KEYS}
+            parts = {role: Partition.of(keys, role) for role, keys in by_role.items() if keys}
+        except InputError:
+            return None
+        if not all(map(rules.are_plain, numbers.values())) or (weight is not None and not weight.all()):
+            return None
+        positive = columns.get(("y_true", roles.label or ""), np.ones(len(next(iter(columns.values())))))
+        scores = {model: columns["y_score", name] for model, name in roles.scores.items()}
+        clusters = parts["clusters"].codes if "clusters" in parts else None
+        keys = parts.get("segment"), parts.get("batch")
+        return LoadedColumns(positive.astype(np.bool_), scores, weight, clusters, 0, self.understood, None, *keys)
+
+    def _plain_number(self, cell: str) -> str:
+        """SQL for the number of a cell; NULL, or NaN, for one that DuckDB casts but no notation allows."""
+        assert self.files is not None
+        signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
+        odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign in signs]
+        odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+-"} else []
+        number = f"TRY_CAST({cell} AS DOUBLE)"
+        return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {number} END" if odd else number
+
+    def _plain_positive(self, cell: str, pos_label: Any) -> str:
+        """SQL that is 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others."""
+        first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
+        labels = as_column([label for (label,) in self.rows(f"SELECT DISTINCT label FROM {first}")], "y_true")
+        positive = is_positive(labels, pos_label)
+        if len(labels) > _FEW_LABELS or (pos_label is not None and np.count_nonzero(~positive) > 1):
+            raise InputError("y_true", "cannot be judged by its distinct cells")  # ``check`` counts its rows
+        codes = zip(map(DUCKDB.literal, labels.tolist()), positive.astype(int).tolist(), strict=True)
+        return f"CAST(CASE {cell} {' '.join(f'WHEN {label} THEN {code}' for label, code in codes)} END AS UTINYINT)"
 
     def load(self, checked: Checked) -> LoadedColumns:
         """The rows in memory, by one query: two of them might give the rows of a join or a group in two orders.
@@ -287,7 +357,10 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
             said = getattr(error, "strerror", None) or "not a path"
             raise InputError("temp_directory", f"cannot be used ({said}): {show(machine.temp_directory)}") from None
         connection = stack.enter_context(closing(_connect(duckdb, machine, folder)))
-        yield _of_path(connection, os.fspath(source), query, text, folder)
+        table = _of_path(connection, os.fspath(source), query, text, folder)
+        if machine.memory_limit is None and table.files is not None and table.files.kind != "parquet":
+            table.small_bytes = 0 if table.lines is not None else _SMALL_BYTES
+        yield table
 
 
 def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
@@ -346,15 +419,15 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     found = f"SELECT k, bool_or(list_position(ks, k) <> i) FROM ({keys}) GROUP BY k ORDER BY min(i), k"
     with translate_errors(files.name, files):
         names = [name for name, is_twice in run(found).fetchall() for _ in range(1 + is_twice)]
-    columns = []
-    for name in names:
+    columns, cells = [], []
+    for k, name in enumerate(names):
         pointer = DUCKDB.literal("/" + name.replace("~", "~0").replace("/", "~1"))
         value, kind = f"json_extract_string(json, {pointer})", f"json_type(json, {pointer})"
         is_truth = f"{value} IN ('true', 'false') AND {kind} = 'BOOLEAN'"
         # a boolean as Python and text files write it, so that segments are called alike
-        cell = f"CASE WHEN {is_truth} THEN upper({value}[1]) || {value}[2:] ELSE {value} END"
-        columns.append(Column(name, cell, "VARCHAR"))
-    return DuckTable(files.name, columns, relation, run, stop, files)
+        cells.append(f"CASE WHEN {is_truth} THEN upper({value}[1]) || {value}[2:] ELSE {value} END AS c{k}")
+        columns.append(Column(name, f"c{k}", "VARCHAR"))
+    return DuckTable(files.name, columns, f"(SELECT {', '.join(cells)} FROM {relation})", run, stop, files)
 
 
 def _csv_relation(files: Files) -> str:

@@ -43,9 +43,9 @@ KINDS = {
 }
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _DELIMITERS = (",", ";", "\t", "|")
-_HEAD = 1 << 20  # bytes from which delimiter, quote and header are read
+_HEAD = 1 << 20  # bytes from which delimiter, quote and header are read,
+_HEAD_LINES = 1000  # or as many lines of them: more tell nothing new, and take longer than all that follows
 _LONGEST_HEAD = 64 * _HEAD  # where no second record begins before, a quote is not closed
-_HEAD_LINES = 1000  # the same, of a file that only DuckDB can unpack
 _SHORT = 1 << 19  # lines shorter than this are short enough for DuckDB's own limit of 2 MB, also with quoted line ends
 _FIRST_ROWS = 100  # rows that tell a header of numbers from data
 # UTF-32 first: its mark begins with that of UTF-16
@@ -54,6 +54,8 @@ _NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "un
 _BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32"}
 _BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _WINDOWS = "Latin-1 (Windows-1252)"
+# In cells with one of these, or with white space that quotes bring in, DuckDB's cast reads numbers that are none.
+_ODD_SIGNS = ("_", "+-", "\v", "\f", '"', "'")
 # what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can hold
 _NOT_PLAIN = re.compile(r"[*?\[\]{}\\\x00-\x1f\ud800-\udfff]")
 _csv_limit = threading.Lock()  # the longest cell of the csv module is a setting of the whole process
@@ -104,7 +106,13 @@ class File:
     has_header: bool = True
     blank_lines: int = 0  # before the header
     longest: int = 0
+    odd_signs: frozenset[str] = frozenset(_ODD_SIGNS)  # of these, what may stand below the header
     understood: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Its size, about; compressed text is some eight times as long when it is unpacked."""
+        return os.path.getsize(self.path) * (8 if self.packed else 1)
 
     @property
     def is_text(self) -> bool:
@@ -278,6 +286,7 @@ class _Lines(NamedTuple):
 
     have_mixed_ends: bool = False
     longest: int = 0  # at least the length of the longest one; 0 where all are short
+    odd_signs: frozenset[str] = frozenset(_ODD_SIGNS)
 
 
 class _Head(NamedTuple):
@@ -336,6 +345,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         has_header=has_header,
         blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
         longest=lines.longest,
+        odd_signs=lines.odd_signs,
         understood=(*file.understood, *understood),
     )
 
@@ -393,7 +403,10 @@ def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
         limit = csv.field_size_limit(len(head.text) + 1)
         try:
             reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=delimiter != " ")
-            records.extend(record for record in reader if record)
+            for record in reader:
+                records += [record] if record else []
+                if len(records) > _HEAD_LINES:
+                    return records[:-1]
         except csv.Error:
             return records
         finally:
@@ -415,7 +428,7 @@ def _scan(file: File) -> _Lines | None:
     """One pass over all bytes: how lines end, and whether any is very long; None where the bytes are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, returns, pairs, without, most = 1, 0, 0, 0, 0
-    last = b""
+    last, signs = b"", set()
     try:
         for block in blocks(file):
             if b"\0" in block:
@@ -426,6 +439,8 @@ def _scan(file: File) -> _Lines | None:
                     "give CSV, TSV, Parquet or JSON lines, or say {encoding='utf-16'}",
                 )
             decoder.decode(block)
+            begins = block.find(b"\n") if line == 1 else -1  # the header may well have them
+            signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), begins + 1) >= 0 or last == b"+"}
             line += block.count(b"\n")
             if b"\r" in block or last == b"\r":
                 returns += block.count(b"\r")
@@ -439,7 +454,7 @@ def _scan(file: File) -> _Lines | None:
     except UnicodeDecodeError:
         return None
     mixed = returns > 0 and line > 1 and not returns == pairs == line - 1
-    return _Lines(mixed, (most + 2) * _SHORT if most else 0)
+    return _Lines(mixed, (most + 2) * _SHORT if most else 0, frozenset(signs))
 
 
 def _windows_1252(error: UnicodeError) -> tuple[str, int]:

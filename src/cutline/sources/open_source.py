@@ -11,7 +11,7 @@ from ..errors import InputError, listed, show
 from .duckdb import DuckTable, Machine, open_table
 from .file_formats import TextFormat
 from .frames import LoadedColumns, MemoryTable, frame_of, is_from, no_table
-from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check
+from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check, role_word
 
 IN_MEMORY = 1_000_000  # rows that are loaded; chosen by hand: every machine has room for so many
 _SHOWN = 8  # columns of a row that is shown as an example
@@ -108,6 +108,12 @@ def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -
         if stream:
             raise InputError("stream", "is True, but the table is in memory already", "write it to a file to stream it")
         return table.rows(roles)
+    if not stream:
+        columns = [table.column(name, role_word(role)) for role, name in roles.named]
+        loaded = table.load_plain(roles)
+        if loaded is not None and (stream is False or len(loaded) <= IN_MEMORY):
+            return loaded
+        table = table.copied(columns)
     checked = check(table, roles)
     rows = next(iter(checked.totals.values())).rows
     if stream is False or (stream is None and rows <= IN_MEMORY):

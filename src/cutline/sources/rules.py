@@ -33,6 +33,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import PYTHON, InputError, LabelWarning, listed, show
 from ..table import pluralize
@@ -100,6 +101,18 @@ def parse_number(cell: str, notation: Notation) -> float:
     """The number that a cell of a notation writes; a per cent is a hundredth."""
     value = float(cell.replace("%", "").replace(",", "."))
     return value / 100.0 if notation.percent else value
+
+
+def are_plain(numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers that text writes plainly need no look at their text: none is too long, nor are points unclear.
+
+    Text in which points may separate thousands has 0 and numbers from 1 to 1000 with at most three decimals.
+    """
+    sizes = np.abs(numbers)
+    if not sizes.max() < EXACT_INTEGERS:
+        return False
+    sure = (sizes >= 1000) | ((sizes < 1) & (sizes > 0))
+    return bool(sure.any() or (np.abs(sizes * 1e3 - np.round(sizes * 1e3)) > 1e-6).any())
 
 
 def find_notation(

@@ -86,10 +86,16 @@ class Dialect:
         return f"{'xxhash64' if self.escape else 'hash'}({', '.join(values)})"
 
     def matches(self, cell: str, pattern: str) -> str:
-        """Whether a pattern describes a whole cell."""
+        """Whether a pattern describes a whole cell. DuckDB tries it only where a cast cannot decide."""
         if self.escape:
             return f"({cell} RLIKE '^({pattern})$')"
-        return f"regexp_full_match({cell}, '{pattern}')"
+        number = f"TRY_CAST({cell} AS DOUBLE)"
+        sure = "".join(
+            f"WHEN {condition.format(cell=f'({cell})', number=number)} THEN {answer} "
+            for condition, answer in _DECIDED.get(pattern, ())
+        )
+        whole = f"regexp_full_match({cell}, '{pattern}')"
+        return f"(CASE {sure}ELSE {whole} END)" if sure else whole
 
     def trimmed(self, cell: str) -> str:
         """A cell without white space around it."""
@@ -103,6 +109,17 @@ class Dialect:
         """
         return f"isnan({number})" + ("" if self.escape else f" OR hash({number}) = hash('nan'::{sql_type})")
 
+
+# What DuckDB's cast to a number tells of a pattern, in a tenth of the time. It also reads 1_000, +-1, nan and numbers
+# between line ends, so a cell that could be one of these is not decided. A cell that thousands could separate by points
+# is 0, or lies between 1 and 1000 with at most three decimals.
+_CAST = "{cell} >= '-' AND {cell} < ':' AND NOT contains({cell}, '_') AND {cell}[-1] > ' ' AND {number} IS NOT NULL"
+_NOT_BY_POINTS = "abs({number}) >= 1000 OR (abs({number}) < 1 AND {number} <> 0)"
+_DECIDED = {
+    rules.PLAIN.cell: [(_CAST, "true")],
+    rules.LABEL_CELL: [(f"{{cell}} >= '0' AND NOT ({{cell}} >= '00' AND {{cell}} < '0:') AND {_CAST}", "true")],
+    rules.BY_POINTS_CELL: [(f"{_NOT_BY_POINTS} OR abs({{number}} * 1000 - round({{number}} * 1000)) > 1e-6", "false")],
+}
 
 DUCKDB = Dialect('"', "VARCHAR", "HUGEINT", False)
 SPARK = Dialect("`", "STRING", "DECIMAL(38, 0)", True)
@@ -603,7 +620,8 @@ class _Check:
             cell = f"split_part(translate({column.sql}, ', \t', '.'), '.', 1)"
             whole = f"TRY_CAST({cell} AS DECIMAL(38,0))"
             long = f"length({column.sql}) > 15 AND {self.table.dialect.matches(column.sql, rules.LONG_CELL)}"
-            return f"({long} AND ({whole} IS NULL OR {whole} > {limit} OR {whole} < -{limit}))"
+            beyond = f"({long} AND ({whole} IS NULL OR {whole} > {limit} OR {whole} < -{limit}))"
+            return f"(CASE WHEN abs(TRY_CAST({column.sql} AS DOUBLE)) < 9e15 THEN false ELSE {beyond} END)"
         return f"({column.sql} > {limit} OR {column.sql} < -{limit})"
 
     def _positive(self, label: Column, sort: str) -> str:
