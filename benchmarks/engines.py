@@ -2,6 +2,7 @@
 
     python benchmarks/engines.py [--rows 100000000] [--memory-limit 2GB] [--only duckdb,spark] [--folder DIR]
     python benchmarks/engines.py --rows 1000000000 --only duckdb --not-loaded    # 23 GB of disk, some 10 minutes
+    python benchmarks/engines.py --only files      # text files and batches, as ratios of processor time (2 minutes)
 
 The data are made here: float64 scores, all but a few of them distinct, and an int8 label. Every figure comes from a
 process of its own, so that peaks do not mix; times are of the work alone, after a small table has compiled what is
@@ -131,6 +132,72 @@ WORK: dict[str, Callable[[str, dict[str, Any]], None]] = {
 }
 
 
+def make_text(path: Path, rows: int, columns: int) -> str:
+    """A CSV file of a label, a score, a day of the year, and further columns as flights have them."""
+    import duckdb
+
+    if not path.exists():
+        more = [f"(hash(i, {k}) % {11 ** (k % 4 + 1)})::VARCHAR AS {chr(97 + k)}_of" for k in range(columns)]
+        more = [f"'N' || {cell}" if k % 4 == 3 else cell for k, cell in enumerate(more)]
+        score, chance = ("(hash(i, 'p') >> 11)::DOUBLE / 2.0**53", "(hash(i, 'c') >> 11)::DOUBLE / 2.0**53")
+        cells = ["p", "(c < p * p * 0.3)::TINYINT AS y", "DATE '2024-01-01' + (hash(i, 'd') % 365)::INT AS day", *more]
+        part = path.with_suffix(".part")
+        drawn = f"(SELECT i, {score} AS p, {chance} AS c FROM range({rows}) r(i))"
+        duckdb.sql(f"COPY (SELECT {', '.join(cells)} FROM {drawn}) TO '{part}' (FORMAT CSV)")
+        part.rename(path)
+    return str(path)
+
+
+def processor(work: Callable[[], Any], times: int) -> float:
+    """Processor time of all threads, the least of some runs."""
+    taken = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+def files(folder: Path) -> None:
+    """Text files against what reads them elsewhere, and batches of a stream against the plain stream."""
+    import duckdb
+    import pandas as pd
+
+    from cutline.diagnosis import doctor
+    from cutline.verbs import evaluate
+
+    def line(what: str, own: float, other: float, than: str) -> None:
+        print(f"{what:52} {own:6.2f} s cpu, {own / other:5.2f} times {than} ({other:.2f} s)", flush=True)
+
+    def read_and_evaluate() -> None:
+        table = pd.read_csv(text)
+        evaluate(table["y"].to_numpy(), table["p"].to_numpy(), measures=["roc_auc"])
+
+    text = make_text(folder / "cutline-files-300000.csv", 300_000, 0)
+    own = processor(lambda: evaluate(text, measures=["roc_auc"], **COLUMNS), 5)
+    line("CSV, 300,000 rows: one AUC", own, processor(read_and_evaluate, 5), "pandas.read_csv and evaluate")
+    large = make_text(folder / "cutline-files-3000000.csv", 3_000_000, 0)
+    plain: dict[str, Any] = {"quota": 50, "stream": True, "memory_limit": "1GB", **COLUMNS}
+    own = processor(lambda: evaluate(large, interval=None, **plain), 2)
+    bare = f"SELECT p, y FROM read_csv('{large}') ORDER BY p DESC"
+    other = processor(lambda: duckdb.sql(bare).fetchnumpy(), 2)
+    line("CSV, 3,000,000 rows, streamed: the catalogue", own, other, "DuckDB's read_csv, sorted")
+    wide = make_text(folder / "cutline-files-flights.csv", 327_000, 16)
+    own = processor(lambda: doctor(wide), 2)
+    line("doctor, 327,000 rows of 19 columns", own, processor(lambda: pd.read_csv(wide), 2), "pandas.read_csv")
+    days = folder / "cutline-days-5000000.parquet"
+    if not days.exists():
+        source = make_text(folder / "cutline-files-5000000.csv", 5_000_000, 0)
+        duckdb.sql(f"COPY (FROM read_csv('{source}')) TO '{days}' (FORMAT PARQUET)")
+    del plain["memory_limit"]
+    for interval in (None, "auto"):
+        how = {**plain, "measures": ["hit_rate", "roc_auc"], "interval": interval}
+        own = processor(lambda how=how: evaluate(days, batch="day", **how), 2)
+        other = processor(lambda how=how: evaluate(days, **how), 2)
+        which = "with intervals" if interval else "values"
+        line(f"365 batches of 5,000,000 rows, streamed: {which}", own, other, "the plain stream")
+
+
 def spilled(folder: str, stop: threading.Event, largest: list[int]) -> None:
     """Watch how much lies in the temporary directory."""
     while not stop.wait(0.2):
@@ -195,6 +262,8 @@ def main() -> None:
         child(*chosen.child[:3], json.loads(chosen.child[3]))
         return
     folder = Path(chosen.folder)
+    if "files" in chosen.only:
+        files(folder)
     small = make(folder / "cutline-engines-20000.parquet", 20_000)
     if "duckdb" in chosen.only:
         path = make(folder / f"cutline-engines-{chosen.rows}.parquet", chosen.rows)

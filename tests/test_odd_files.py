@@ -403,3 +403,32 @@ def test_files_that_the_user_may_not_read_are_refused() -> None:
         shutil.rmtree(folder)
     said = [f"{name} cannot be read: Permission denied; check its name and rights" for name in names]
     assert done.stdout.splitlines() == said
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("cell", ["1_000", "+-1", "0x1A", "nan(1)", "1\n", "\x0b1", "1,5", "9007199254740993", ""])
+def test_one_odd_cell_far_down_is_found(cell: str, quoted: bool, tmp_path: Path) -> None:
+    """Numbers are cast at once; what only DuckDB's cast takes for a number is none, wherever it stands."""
+    cells = [f"{k}.25" for k in range(3000)]
+    cells[2500] = f'"{cell}"' if quoted or {"\n", ","} & set(cell) else cell
+    path = tmp_path / "t.csv"
+    path.write_text("y,p\n" + "".join(f"{k % 2},{p}\n" for k, p in enumerate(cells)))
+    with pytest.raises(cl.InputError, match="data row 2,501") as refused:
+        evaluate(path, **PLAIN)
+    assert "t.csv" in str(refused.value)
+
+
+@pytest.mark.parametrize(("cell", "said"), [("01", "holds the labels|more than two"), ("2", "more than two labels")])
+def test_a_label_that_the_first_rows_have_not_is_found(cell: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    labels = [str(k % 2) for k in range(3000)] + [cell]
+    path.write_text("y,p\n" + "".join(f"{y},{k}.25\n" for k, y in enumerate(labels)))
+    with pytest.raises(cl.InputError, match=said):
+        evaluate(path, **PLAIN)
+
+
+def test_whole_numbers_beside_points_stay_unclear(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p\n" + "".join(f"{k % 2},{k % 900 + 1}{'.500' if k % 3 else ''}\n" for k in range(3000)))
+    with pytest.raises(cl.InputError, match="may separate thousands or decimals"):
+        evaluate(path, **PLAIN)

@@ -136,7 +136,7 @@ def doctor(
 def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator[DuckTable]:
     with open_source(source, query, Machine(), text) as table:
         if isinstance(table, DuckTable):
-            yield table
+            yield table.copied(table.columns)
             return
         if not isinstance(table, MemoryTable) or table.native is None:
             raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
@@ -154,10 +154,8 @@ class _Examination:
         self.file = f"./{file}" if file.startswith("-") else file  # not an option of the command
         self.models: tuple[str, ...] = ()  # patterns of the score columns, where several models have several classes
         self.many_labels = False
-        self.profiles = profiles(table)
-        self.rows = self.profiles[0].rows
-        if self.rows <= _EXACT:
-            self.profiles = profiles(table, exact=True)
+        self.rows = int(table.aggregate(["count(*)"])[0])
+        self.profiles = profiles(table, exact=self.rows <= _EXACT)
         self.findings: list[str] = []
         self.other = "VALUE"  # the label that is not positive
         if label is not None:
@@ -384,8 +382,7 @@ class _Examination:
         cells = [c.sql for c in table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
         fractions = [p for p in self.profiles if p.is_number and not p.whole]  # one rounded score repeats by itself
         if len(fractions) > 1 and len(cells) <= 200:
-            counted = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {', '.join(cells)}"
-            ((copies,),) = table.rows(f"SELECT coalesce(sum(n - 1), 0) FROM ({counted})")
+            (copies,) = table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
             if copies:
                 self.findings.append(
                     f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "

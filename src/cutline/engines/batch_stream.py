@@ -27,7 +27,6 @@ from ..inference.batch_rows import (
     BatchLists,
     BatchRows,
     group_cases,
-    in_batches,
     places_in,
     quotas_in_batches,
     sums_of_groups,
@@ -97,7 +96,8 @@ class BatchCells:
         self.cases, n = np.array([one.cases for one in sizes], np.float64), len(sizes)
         self.positives = np.array([float(one.pos) for one in sizes])
         self.exact = pairs <= TUNING.batch_cells
-        self._steps = max(TUNING.batch_cells // (2 * n), _FEWEST)
+        # an eighth of the groups that are kept as they are: replicates cost as much as there are groups
+        self._steps = max(TUNING.batch_cells // (16 * n), _FEWEST)
         self._base = np.cumsum(self.cases) - self.cases
         self._close = 0.25 if not totals.weighted else 1e-12 * float(self.cases.sum())
         every = (spec.quota for spec in job.specs if spec.quota is not None)
@@ -115,6 +115,7 @@ class BatchCells:
         self._held: tuple[NDArray[Any], ...] = tuple(np.empty(0, kind) for kind in (np.intp, float, float, float))
         self._found: list[Floats] = []
         self._kept = 0
+        self._code_type = np.uint16 if n <= 2**16 else np.intp  # small numbers are sorted by their digits
 
     def add(self, code: NDArray[np.intp], score: Floats, positive: NDArray[Any], weight: Floats | None) -> None:
         """Take the next rows. Those at the end of a batch that score as the last row wait: more of them may come."""
@@ -123,7 +124,7 @@ class BatchCells:
         size = np.ones(len(score)) if weight is None else weight
         fresh: tuple[NDArray[Any], ...] = (code, score, size * (positive != 0), size)
         columns = [np.concatenate(pair) for pair in zip(self._held, fresh, strict=True)]
-        order = in_batches(columns[0], np.arange(len(columns[0])))
+        order = np.argsort(columns[0].astype(self._code_type), kind="stable")
         groups = group_cases(*(column[order] for column in columns))
         waits = (groups[1] == score[-1]) & np.append(np.diff(groups[0]) != 0, True)
         self._held = tuple(column[waits] for column in groups)
@@ -133,31 +134,41 @@ class BatchCells:
         if not len(code):
             return
         first = tie_starts(code)
-        run = np.repeat(first, np.diff(np.append(first, len(code))))
-        start, before = (
-            total[code] + (np.cumsum(own) - own) - (np.cumsum(own) - own)[run]
-            for total, own in zip(self._before, (size, pos), strict=True)
-        )
+        batch, length = code[first], np.diff(np.append(first, len(code)))
+
+        def in_rows(values: Floats) -> Floats:
+            return np.repeat(values, length)
+
+        running = []
         for total, own in zip(self._before, (size, pos), strict=True):
-            total += np.bincount(code, own, len(total))
+            earlier = np.cumsum(own) - own
+            running.append(earlier + in_rows(total[batch] - earlier[first]))
+            total[batch] += np.add.reduceat(own, first)
+        start, before = running
         step = self._thresholds.size - np.searchsorted(self._thresholds, score)
-        place = self._base[code] + start
-        passed = np.searchsorted(self._marks, place - self._close, side="right")
-        alone = ~np.isfinite(score) | (np.searchsorted(self._marks, place + size + self._close, side="right") > passed)
-        if self.exact:
-            alone[:] = True
+        if self.exact:  # each score stays by itself
+            table = [code, step, start, score, np.ones(len(code)), score, pos, size]
         else:
-            step = step + passed + (start * (self._steps / self.cases[code])).astype(np.int64)
-            step += (before * (self._steps / np.maximum(self.positives[code], 1e-300))).astype(np.int64)
-        x = np.where(np.isfinite(score), (score - self._middle) / self._spread, 0.0)
-        sums = sums_of_groups(x, pos, size, before)
-        mean = np.where(np.isfinite(score), score * size, 0.0)
-        keys = (code, step, np.where(alone, start, -1.0))
-        self._found.append(_joined(np.stack([*keys, score, np.ones(len(code)), mean, pos, size, *sums])))
+            place, finite = in_rows(self._base[batch]) + start, np.isfinite(score)
+            passed = self._marks_before(place - self._close)
+            alone = ~finite | (self._marks_before(place + size + self._close) > passed)
+            step = step + passed + (start * in_rows(self._steps / self.cases[batch])).astype(np.int64)
+            step += (before * in_rows(self._steps / np.maximum(self.positives[batch], 1e-300))).astype(np.int64)
+            x, mean = (score - self._middle) / self._spread, score * size
+            if not finite.all():
+                x, mean = np.where(finite, x, 0.0), np.where(finite, mean, 0.0)
+            table = [code, step, np.where(alone, start, -1.0), score, np.ones(len(code)), mean, pos, size]
+            table += sums_of_groups(x, pos, size, before)
+        self._found.append(_joined(table))
         self._kept += self._found[-1].shape[1]
         if self._kept > 4 * TUNING.batch_cells:
             self._found = [_in_order(self._found)]
             self._kept = self._found[0].shape[1]
+
+    def _marks_before(self, places: Floats) -> NDArray[np.intp]:
+        """How many cuts lie before each of some places, which rise but for rounding: few are searched for in many."""
+        behind = np.searchsorted(np.maximum.accumulate(places), self._marks)
+        return np.cumsum(np.bincount(behind, minlength=len(places) + 1)[:-1])
 
     @property
     def is_empty(self) -> bool:
@@ -180,10 +191,10 @@ def _in_order(found: Sequence[Floats]) -> Floats:
     return _joined(table[:, np.lexsort((table[2], table[1], table[0]))])
 
 
-def _joined(table: Floats) -> Floats:
+def _joined(table: Sequence[NDArray[Any]] | Floats) -> Floats:
     """Neighbours with the same batch, step and place added up; these three, and the score, are those of the first."""
     starts = tie_starts(*table[:3])
-    return np.concatenate([table[:4, starts], np.add.reduceat(table[4:], starts, axis=1)])
+    return np.stack([*(row[starts] for row in table[:4]), *(np.add.reduceat(row, starts) for row in table[4:])])
 
 
 @dataclass(frozen=True)
@@ -201,8 +212,8 @@ class BatchSizes:
         sql, score, rows = table.dialect, checked.scores[model], checked.totals[model].rows
         key, shown = sql.key(checked.batch), [column.comparable for column in checked.batch]
         keys, cells, totals = totals_by(table, checked, model, checked.batch, shown, distinct=False)
-        pairs = rows
-        if rows > TUNING.batch_cells:
+        pairs = min(rows, checked.totals[model].distinct)  # a score makes at least one pair
+        if pairs <= TUNING.batch_cells < rows:
             here = f"FILTER (WHERE {checked.kept or 'true'})"
             pairs = int(table.aggregate([f"approx_count_distinct({sql.hash(key, score)}) {here}"])[0])
         named = Partition.of([cell for (cell,) in cells], "batch")

@@ -99,16 +99,17 @@ def group_cases(
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
     """Equal scores of one batch added up; rows come in the order of batches, then scores, with positives and cases."""
     starts = tie_starts(code, score)
+    if len(starts) == len(code):
+        return code, score, pos, size
     return code[starts], score[starts], np.add.reduceat(pos, starts), np.add.reduceat(size, starts)
 
 
-def sums_of_groups(x: Floats, pos: Floats, size: Floats, before: Floats) -> Floats:
+def sums_of_groups(x: Floats, pos: Floats, size: Floats, before: Floats) -> tuple[Floats, ...]:
     """What groups add to the moments of the taken (x, xx, tt, xt), and the pairs that their negatives lose.
 
     ``x`` is the score on some scale, ``before`` the positives that come before the group in its batch.
     """
-    parts = (x * size, x * x * size, pos**2 / size, x * pos, (size - pos) * (before + pos / 2.0))
-    return np.stack(parts)
+    return x * size, x * x * size, pos**2 / size, x * pos, (size - pos) * (before + pos / 2.0)
 
 
 class BatchLists:
@@ -119,8 +120,8 @@ class BatchLists:
         self.joined = np.zeros(len(self.size), np.bool_) if groups.joined is None else groups.joined
         first = np.searchsorted(self.batch, np.arange(batches + 1))
         positives = np.concatenate([[0.0], np.cumsum(self.pos)])
-        sums = groups.sums
-        if sums is None:
+        sums = () if groups.sums is None else tuple(groups.sums)
+        if not sums:
             finite = np.isfinite(self.score)
             score = np.where(finite, self.score, 0.0)
             if finite.any():

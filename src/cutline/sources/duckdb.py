@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..errors import InputError, changed, show, verbatim
 from ..partition import Partition
 from ..runtime import temporary_folder
-from .arrow_stream import Batch, StreamError, batches
 from . import rules
 from .arrays import as_column, as_weights, is_positive
+from .arrow_stream import Batch, StreamError, batches
 from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
 from .frames import LoadedColumns
 from .sql_table import DUCKDB, Checked, Column, Roles, SqlTable, check_same
@@ -78,14 +78,9 @@ class DuckTable(SqlTable):
         self.relation, self.run, self.interrupt, self.files = relation, run, interrupt, files
         self.understood = () if files is None else files.understood
         self._held: dict[str, NDArray[Any]] = {}
-        self.small_bytes = 0  # a file of at most so many bytes may be copied
+        self.profiled: dict[str, Any] = {}  # of columns whose profiles were made (see ``profiles``)
+        self.is_small = False  # a file of text whose cells have room in memory
         self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it is a file of text with room for its cells in memory, and not copied yet."""
-        files = () if self.files is None or self.relation == _COPY else self.files.files
-        return bool(files) and sum(file.bytes for file in files) <= self.small_bytes
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
@@ -157,7 +152,7 @@ class DuckTable(SqlTable):
 
         None where that is not so: ``check`` then reads them by patterns, or explains what is wrong.
         """
-        if not self.is_small or roles.decimal is not None or roles.neg_label:
+        if not (self.is_small or self.relation == _COPY) or roles.decimal is not None or roles.neg_label:
             return None
         wanted = {
             (role, name): self.named[name].sql if role in rules.KEYS else self._plain_number(self.named[name].sql)
@@ -165,7 +160,7 @@ class DuckTable(SqlTable):
         }
         try:
             if roles.label is not None:
-                wanted["y_true", roles.label] = self._plain_positive(self.named[roles.label].sql, roles.pos_label)
+                wanted["y_true", roles.label] = self._plain_positive(self.named[roles.label], roles.pos_label)
             cells = dict(zip(wanted, self.values(list(wanted.values())), strict=True))
             columns = {key: as_column(column, key[0]) for key, column in cells.items()}
             numbers = {key: column for key, column in columns.items() if key[0] in ("y_score", "sample_weight")}
@@ -187,15 +182,21 @@ class DuckTable(SqlTable):
         """SQL for the number of a cell; NULL, or NaN, for one that DuckDB casts but no notation allows."""
         assert self.files is not None
         signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
-        odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign in signs]
-        odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+-"} else []
+        odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
+        odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
         number = f"TRY_CAST({cell} AS DOUBLE)"
         return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {number} END" if odd else number
 
-    def _plain_positive(self, cell: str, pos_label: Any) -> str:
+    def _plain_positive(self, label: Column, pos_label: Any) -> str:
         """SQL that is 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others."""
-        first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
-        labels = as_column([label for (label,) in self.rows(f"SELECT DISTINCT label FROM {first}")], "y_true")
+        cell = label.sql
+        assert self.files is not None
+        first_rows, place = self.files.files[0].first_rows, self.columns.index(label)
+        cells = {row[place] for row in first_rows if len(row) > place}
+        if not first_rows:  # a file that is not read line by line
+            first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
+            cells = {label for (label,) in self.rows(f"SELECT DISTINCT label FROM {first}")}
+        labels = as_column(list(cells), "y_true")
         positive = is_positive(labels, pos_label)
         if len(labels) > _FEW_LABELS or (pos_label is not None and np.count_nonzero(~positive) > 1):
             raise InputError("y_true", "cannot be judged by its distinct cells")  # ``check`` counts its rows
@@ -358,8 +359,9 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
             raise InputError("temp_directory", f"cannot be used ({said}): {show(machine.temp_directory)}") from None
         connection = stack.enter_context(closing(_connect(duckdb, machine, folder)))
         table = _of_path(connection, os.fspath(source), query, text, folder)
-        if machine.memory_limit is None and table.files is not None and table.files.kind != "parquet":
-            table.small_bytes = 0 if table.lines is not None else _SMALL_BYTES
+        files = None if machine.memory_limit is not None or table.lines is not None else table.files
+        if files is not None and files.kind != "parquet":
+            table.is_small = sum(file.bytes for file in files.files) <= _SMALL_BYTES
         yield table
 
 

@@ -55,7 +55,7 @@ _BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF
 _BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _WINDOWS = "Latin-1 (Windows-1252)"
 # In cells with one of these, or with white space that quotes bring in, DuckDB's cast reads numbers that are none.
-_ODD_SIGNS = ("_", "+-", "\v", "\f", '"', "'")
+_ODD_SIGNS = ("_", "+", "\v", "\f", '"', "'")
 # what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can hold
 _NOT_PLAIN = re.compile(r"[*?\[\]{}\\\x00-\x1f\ud800-\udfff]")
 _csv_limit = threading.Lock()  # the longest cell of the csv module is a setting of the whole process
@@ -107,6 +107,7 @@ class File:
     blank_lines: int = 0  # before the header
     longest: int = 0
     odd_signs: frozenset[str] = frozenset(_ODD_SIGNS)  # of these, what may stand below the header
+    first_rows: tuple[list[str], ...] = ()
     understood: tuple[str, ...] = ()
 
     @property
@@ -346,6 +347,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
         longest=lines.longest,
         odd_signs=lines.odd_signs,
+        first_rows=tuple(records[1:] if has_header else records),
         understood=(*file.understood, *understood),
     )
 
@@ -440,7 +442,7 @@ def _scan(file: File) -> _Lines | None:
                 )
             decoder.decode(block)
             begins = block.find(b"\n") if line == 1 else -1  # the header may well have them
-            signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), begins + 1) >= 0 or last == b"+"}
+            signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), begins + 1) >= 0}
             line += block.count(b"\n")
             if b"\r" in block or last == b"\r":
                 returns += block.count(b"\r")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,68 +65,101 @@ class Profile:
 
 
 def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: bool = False) -> list[Profile]:
-    """Profiles of columns, by one pass over the table; ``exact`` counts distinct values in place of an estimate."""
+    """Profiles of columns; ``exact`` counts distinct values in place of an estimate."""
     columns = table.columns if names is None else [table.named[name] for name in names]
     if len(columns) > _MOST_COLUMNS:
         said = f"{table.name} has {len(columns):,} columns"
         raise InputError(None, said, "name those to use with {label} and {score}")
     columns = [column for column in columns if column.kind != "collection"]
-    cells = ", ".join(f"{column.sql} AS p{k}" for k, column in enumerate(columns))
-    numbered = f"(SELECT {cells}, row_number() OVER () AS n FROM {table.relation})"
-    terms = ["count(*)"] + [term for k, column in enumerate(columns) for term in _terms(f"p{k}", column, exact)]
-    rows, *found = table.rows(f"SELECT {', '.join(terms)} FROM {numbered}")[0]
-    if rows == 0:
+    profiled = {} if names is None else table.profiled
+    fresh = [column for column in columns if column.sql not in profiled]
+    profiled |= _profiled(table.copied(fresh), fresh, exact) if fresh else {}
+    if names is None:
+        table.profiled = profiled
+    return [profiled[column.sql] for column in columns]
+
+
+def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[str, Profile]:
+    counts = _counted(table, columns, lambda column: _terms(column, exact), grouped=exact)
+    found = [_profile(column, *own) for column, own in zip(columns, counts, strict=True)]
+    if not found[0].rows:
         raise rules.no_rows(table.name)
-    size = len(found) // max(len(columns), 1)
-    return [_profile(column, rows, found[k * size : (k + 1) * size]) for k, column in enumerate(columns)]
+    # numbers that are written plainly need no further look
+    odd = [k for k, own in enumerate(found) if columns[k].kind == "text" and own.strange and own.sort != "other"]
+    patterns = _counted(table, [columns[k] for k in odd], _patterns, grouped=exact)
+    for k, (no_truth, *failing) in zip(odd, patterns, strict=True):
+        notation = next((n.name for n, fails in zip(rules.NOTATIONS[1:], failing, strict=True) if fails == 0), None)
+        sort = rules.TRUTH if no_truth == 0 else rules.WORD if notation is None else rules.NUMBER
+        found[k] = replace(found[k], sort=sort, notation=notation or "", strange=min(found[k].strange, *failing))
+    unique = [k for k, own in enumerate(found) if own.whole and not own.missing and own.distinct > 0.9 * own.rows]
+    for k in unique:
+        column = columns[k].sql
+        differs = [f"count(*) FILTER (WHERE TRY_CAST({column} AS DOUBLE) <> cutline_row - {first})" for first in (1, 0)]
+        numbered = f"(SELECT *, row_number() OVER () AS cutline_row FROM {table.relation})"
+        counts_rows = found[k].rows > 2 and 0 in table.rows(f"SELECT {', '.join(differs)} FROM {numbered}")[0]
+        found[k] = replace(found[k], counts_rows=counts_rows)
+    return {column.sql: own for column, own in zip(columns, found, strict=True)}
 
 
-def _terms(cell: str, column: Column, exact: bool) -> list[str]:
-    """Missing, distinct, cells that are no truth, no label number, no whole number, no number in each notation,
+def _counted(
+    table: DuckTable, columns: Sequence[Column], terms: Callable[[Column], Sequence[str]], *, grouped: bool
+) -> list[tuple[Any, ...]]:
+    """Aggregates of each column: by one pass over the table, or ``grouped`` over the distinct cells of each.
 
-    the extremes, and cells that differ from the number of their row, from 0 and from 1.
+    ``cutline_n`` are the rows that a cell stands for.
     """
-    is_text = column.kind == "text"
-    gone = f"{cell} IS NULL" + (f" OR {DUCKDB.is_nan(cell, column.type)}" if column.kind == "fraction" else "")
-    if is_text:
-        gone += f" OR {cell} IN ({', '.join(repr(word) for word in rules.MISSING_TEXT)})"
-    there = f"NOT ({gone})"
+    if grouped:
+        cells = f"(SELECT {{cell}}, count(*) AS cutline_n FROM {table.relation} GROUP BY {{cell}})"
+        asked = [f"SELECT {', '.join(terms(column))} FROM {cells.format(cell=column.sql)}" for column in columns]
+        return [table.rows(sql)[0] for sql in asked]
+    groups = [terms(column) for column in columns]
+    asked = [f"SELECT {', '.join(map(', '.join, groups))} FROM (SELECT *, 1 AS cutline_n FROM {table.relation})"]
+    values = iter(table.rows(asked[0])[0] if columns else ())
+    return [tuple(next(values) for _ in group) for group in groups]
 
-    def failing(condition: str) -> str:
-        return f"count(*) FILTER (WHERE {there} AND NOT ({condition}))"
 
+def _count(condition: str) -> str:
+    return f"coalesce(sum(cutline_n) FILTER (WHERE {condition}), 0)::BIGINT"
+
+
+def _there(column: Column) -> str:
+    """SQL that is true where a cell is not missing."""
+    gone = [f"{column.sql} IS NULL"]
+    gone += [DUCKDB.is_nan(column.sql, column.type)] if column.kind == "fraction" else []
+    gone += [f"{column.sql} = {word!r}" for word in rules.MISSING_TEXT] if column.kind == "text" else []
+    return f"NOT ({' OR '.join(gone)})"
+
+
+def _terms(column: Column, exact: bool) -> list[str]:
+    """All rows, cells that are there, distinct ones, those that are no plain number or not whole, and the extremes."""
+    cell, there = column.sql, _there(column)
     number = f"TRY_CAST({cell} AS DOUBLE)" if column.kind != "other" else "NULL"
-    patterns = (rules.TRUTH_CELL, rules.LABEL_CELL, *rules.NOTATION_CELLS)
-    tests = [failing(f"regexp_full_match({cell}, '{pattern}')" if is_text else "true") for pattern in patterns]
+    is_number = DUCKDB.matches(cell, rules.PLAIN.cell) if column.kind == "text" else "true"
     return [
-        f"count(*) FILTER (WHERE {gone})",
-        f"{f'count(DISTINCT {cell})' if exact else f'approx_count_distinct({cell})'} FILTER (WHERE {there})",
-        *tests,
-        failing(f"{number} = floor({number})"),
-        f"min({number}) FILTER (WHERE {there})",
-        f"max({number}) FILTER (WHERE {there})",
-        failing(f"{number} = n - 1"),
-        failing(f"{number} = n"),
+        _count("true"),
+        _count(there),
+        f"{'count(*)' if exact else f'approx_count_distinct({cell})'} FILTER (WHERE {there})",
+        *(_count(f"{there} AND NOT ({fits})") for fits in (is_number, f"{number} = floor({number})")),
+        *(f"{extreme}({number}) FILTER (WHERE {there})" for extreme in ("min", "max")),
     ]
 
 
-def _profile(column: Column, rows: int, found: Sequence[Any]) -> Profile:
-    gone, distinct, no_truth, no_label, *rest = found
-    failing, (not_whole, low, high, from_0, from_1) = rest[: len(rules.NOTATIONS)], rest[len(rules.NOTATIONS) :]
-    notation, sort = "", {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.NUMBER)
-    if gone == rows:
-        sort = "other"
-    elif column.kind == "text":
-        chosen = next((n for n, fails in zip(rules.NOTATIONS, failing, strict=True) if fails == 0), None)
-        notation = chosen.name if chosen else ""
-        sort = rules.TRUTH if no_truth == 0 else rules.NUMBER if chosen or no_label == 0 else rules.WORD
-    plain = sort == rules.NUMBER and not notation and low is not None
+def _patterns(column: Column) -> list[str]:
+    """Cells that are neither true nor false, and those that are no number in each notation but the plain one."""
+    cells = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:])
+    return [_count(f"{_there(column)} AND NOT {DUCKDB.matches(column.sql, cell)}") for cell in cells]
+
+
+def _profile(
+    column: Column, rows: int, there: int, distinct: int, strange: int, not_whole: int, low: Any, high: Any
+) -> Profile:
+    """What a column's numbers tell, before patterns are tried on its text."""
+    sort = {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.WORD if strange else rules.NUMBER)
+    sort = sort if there else "other"
+    plain = sort == rules.NUMBER and low is not None
     whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
-    counts = whole and rows > 2 and gone == 0 and 0 in (from_0, from_1)
     low, high = (float(v) if plain else float("nan") for v in (low, high))
-    strange = min(failing)
-    distinct = min(int(distinct), rows - int(gone))
-    return Profile(column.name, rows, int(gone), sort, notation, whole, distinct, low, high, counts, int(strange))
+    return Profile(column.name, rows, rows - there, sort, "", whole, min(distinct, there), low, high, False, strange)
 
 
 def names_of(table: Any) -> list[str]:
