@@ -227,15 +227,16 @@ def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
     said = ("--label", "bought", "--positive", "yes", "--weight", "w", "--measure", "pem", "--measure", "roc_auc")
     for command, scores in (("evaluate", ["p"]), ("compare", ["p", "q"])):
         named = [part for name in scores for part in ("--score", name)]
-        line = run(command, path, *said, *named, *FAST).stdout.strip().splitlines()[-1]
+        line = run(command, path, *said, *named, "--all", *FAST).stdout.strip().splitlines()[-1]
         for part in ("label bought", "positive yes", "weight w", "measures pem, roc_auc"):
             assert f" · {part} · " in line
         out = json.loads(run(command, path, *said, *named, *FAST, "--format", "json").stdout)
         assert (out["positive"], out["weight"]) == ("yes", "w")
-    line = run("compare", path, *said, "--score", "?", "--margin", 0.02, *FAST).stdout.strip().splitlines()[-1]
+    line = run("compare", path, *said, "--score", "?", "--margin", 0.02, "--all", *FAST).stdout.strip().splitlines()[-1]
     assert " · margin 0.02 · " in line
     priced = ("plan", path, "--label", "bought", "--positive", "yes", "--score", "p", "--cost", 1, "--value", 2, *FAST)
-    assert " · positive yes · " in run(*priced).stdout
+    assert " · positive yes · " in run(*priced, "--format", "markdown").stdout
+    assert json.loads(run(*priced, "--format", "json").stdout)["settings"]["cost"] == 1
 
 
 def test_a_column_of_many_values_is_no_label(two: Path) -> None:

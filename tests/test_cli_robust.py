@@ -96,7 +96,7 @@ def test_data_that_ends_early_is_not_called_an_interruption(monkeypatch: pytest.
     def end(*_: Any, **how: Any) -> None:
         raise EOFError("compressed file ended before its end mark")
 
-    monkeypatch.setattr(start, "print_table", end)
+    monkeypatch.setattr(start, "say", end)
     from click.testing import CliRunner
 
     result = CliRunner().invoke(cli, ["measures"])

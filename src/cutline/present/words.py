@@ -616,12 +616,16 @@ def answer(comparison: Comparison) -> list[str]:
     low, high = point.next_hits
     level = f"{first.settings.level:.0%} prediction interval"
     which = "In the next batch" if first.rows.batched else "On the next list like this one"
-    coming = f"{which}, expect {count(low)} to {count(high)} from {best.name} ({level})." if low == low else ""
-    luck = comparison.choice_optimism
-    optimism = (
-        f"Being the best of {len(ordered)} on these cases flatters it by about {luck:.1f}." if luck >= 0.1 else ""
+    coming = (
+        f"{which}, expect {count(low)} to {count(high)} from {best.name} ({level})."
+        if low == low and len(tied) == 1
+        else ""
     )
-    following = " ".join(filter(None, [coming, optimism])) if len(tied) == 1 else ""
+    luck, them = comparison.choice_optimism, "it" if len(tied) == 1 else "them"
+    optimism = (
+        f"Being the best of {len(ordered)} on these cases flatters {them} by about {luck:.1f}." if luck >= 0.1 else ""
+    )
+    following = " ".join(filter(None, [coming, optimism]))
     return [f"{said} {chance}".strip(), *filter(None, [lead, following])]
 
 
