@@ -488,7 +488,13 @@ class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.interval == "wilson" and spec.measure.reads == "decisions" and plain:
             exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
-            return _agreeing(made, exact, level)
+            # where the interval or the exact p-value alone leaves 0 out, it gives way, so that both agree
+            inside = made.low <= 0.0 <= made.high
+            if inside and exact < 1.0 - level:
+                exact = max(exact, made.p_value, 1.0 - level)
+            elif not inside and exact >= 1.0 - level:
+                made = made._replace(low=min(made.low, 0.0), high=max(made.high, 0.0))
+            return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
         return made
 
     def to_dict(self) -> dict[str, Any]:
@@ -541,16 +547,6 @@ def _paired(
     z = z_of(level)
     error = (down if gap > 0 else up) / z
     return gap - down, gap + up, error, tests.normal_p(gap, error**2)
-
-
-def _agreeing(made: tests.DifferenceTest, exact: float, level: float) -> tests.DifferenceTest:
-    """The interval with McNemar's exact p-value; where one alone leaves 0 out, it gives way, so that both agree."""
-    inside = made.low <= 0.0 <= made.high
-    if inside and exact < 1.0 - level:
-        exact = max(exact, made.p_value, 1.0 - level)
-    elif not inside and exact >= 1.0 - level:
-        made = made._replace(low=min(made.low, 0.0), high=max(made.high, 0.0))
-    return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
 
 
 def compare_matrices(

@@ -428,8 +428,12 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
             found.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
-    found += dict.fromkeys(_small_weights(ev) for ev in evaluations if _small_weights(ev))
-    return [terms.fill(sentence) for sentence in found]
+    notes = {}
+    for ev in evaluations:  # that the weights leave few cases, where something rests on them
+        known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
+        if known and ev.sample.weight is not None:
+            notes[small_size_note(ev.sample.positive, ev.sample.weight)] = ev.name
+    return [terms.fill(sentence) for sentence in (*found, *filter(None, notes))]
 
 
 def _about_batches(ev: Evaluation) -> list[str]:
@@ -448,13 +452,6 @@ def _about_batches(ev: Evaluation) -> list[str]:
     if ev.quota is not None:
         said.append(batch_point(ev.rows, quota=ev.quota, threshold=None, level=ev.settings.level).note)
     return list(filter(None, said))
-
-
-def _small_weights(ev: Evaluation) -> str:
-    """That the weights leave few cases; empty where they do not, or nothing rests on them."""
-    known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
-    weight = ev.sample.weight if known else None
-    return "" if weight is None else small_size_note(ev.sample.positive, weight)
 
 
 def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:

@@ -211,7 +211,11 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
     for cell, code in first.items():
         if rules.is_missing(cell):
             raise rules.missing(argument, cell, int(np.argmax(codes == code)))
-    values = [_plain(cell) for cell in first]
+    # bytes are text as a key, a decimal number the float that DuckDB gives where it hands out arrays
+    values: list[Any] = [
+        cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell for cell in first
+    ]
+    values = [float(value) if isinstance(value, Decimal) else value for value in values]
     if all(isinstance(value, datetime) and value.tzinfo is None and value.time() == time() for value in values):
         values = [value.date() for value in values]
     keys = sorted(dict.fromkeys(values), key=_sort_key(values))
@@ -309,10 +313,3 @@ def _categories(values: Any) -> tuple[Codes, list[Any], bool] | None:
         physical = values.to_physical().cast(int).fill_null(-1)
         return np.asarray(physical).astype(np.intp), list(values.dtype.categories), True
     return None
-
-
-def _plain(cell: Any) -> Any:
-    """A cell as a key: bytes as text, a decimal number as the float that DuckDB gives where it hands out arrays."""
-    if isinstance(cell, Decimal):
-        return float(cell)
-    return cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell

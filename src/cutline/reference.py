@@ -174,7 +174,8 @@ PARAMETERS: dict[str, str] = {
     "negative": "Embeddings of cases of another class.",
     "normalize": "Whether to scale embeddings to length 1. If False, they must already have length 1.",
     # more classes
-    "k": "The numbers of classes to predict for. By default 2, 5 and 10 times the number tested.",
+    "k": "The numbers of classes to predict for.",
+    "extrapolate.k": "The numbers of classes to predict for. By default 2, 5 and 10 times the number tested.",
     "labels": "The class of each test case.",
     "method": "How to extrapolate: ``'auto'`` weighs all methods by a back-test; or one by name (``'spline'``, "
     "``'mixture'``, ``'gaussian'``, ``'probit_normal'``, ``'pitman_yor'``, ``'exponential'``, ``'kde'``, "
@@ -274,14 +275,10 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.n_resamples": "How many times the classes are resampled.",
     "extrapolate.classes": "The class of each column of scores; a class with several columns has several templates.",
     "extrapolate.groups": "The family of each class, if classes come in families.",
-    "extrapolate_cost.k": "The numbers of classes to predict for.",
     "extrapolate_cost.classes": "The class of each column of scores.",
     "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
     "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
     "extrapolate_open_set.classes": "The class of each column of scores.",
-    "extrapolate_open_set.k": "The numbers of classes to predict for.",
-    "extrapolate_pairs.k": "The numbers of classes to predict for.",
-    "extrapolate_training.k": "The numbers of classes to predict for.",
     "extrapolate_training.y": "The class of each case.",
     "extrapolate_training_growth.y": "The class of each case.",
     "extrapolate_training_growth.cases": "Two or more numbers of training cases per class to train with.",
@@ -411,7 +408,6 @@ PARAMETERS: dict[str, str] = {
     "InputError.model": "The model, if there are several.",
     "InputError.but.facts": "The facts to replace, by name.",
     "InputError.located.columns": "The column of each argument.",
-    "InputError.located.where": "The file or table.",
     "InputError.render.terms": "How the front end names arguments and rows.",
     "Quotas.of.value": "A range, a text such as ``'20-60'``, a pair (low, high), or a mapping from quota to "
     "probability.",
@@ -620,10 +616,7 @@ ATTRIBUTES: dict[str, str] = {
     "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
     "EvaluatedBatches.batch_rows": "The rows and their batches.",
     "EvaluatedBatches.quota": "The quota of each batch; None if none was given.",
-    "ClassEvaluation.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
-    "ClassComparison.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
-    "Evaluation.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
-    "Comparison.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
+    "by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
     "Evaluation.rows": "The evidence: totals, ranking, and a way to draw replicates.",
     "Evaluation.threshold": "The threshold; None if the scores have none.",
     "Evaluation.quota": "The number of places; None if no quota was given.",
@@ -661,9 +654,8 @@ ATTRIBUTES: dict[str, str] = {
     "Observed.classes_each": "How many classes a family has on average; 1 if classes come one by one.",
     "ExtrapolatedCost.rows": "One row for each number of classes.",
     "ExtrapolatedCost.estimates": "The expected cost per case, by number of classes.",
-    "ExtrapolatedCost.notes": "What to keep in mind.",
+    "notes": "What to keep in mind.",
     "ExtrapolatedCost.n_classes": "The number of classes that were tested.",
-    "OpenSet.notes": "What to keep in mind.",
     "OpenSet.n_classes": "The number of classes in the gallery that was tested.",
     "PairAccuracy.rows": "One row for each number of classes.",
     "PairAccuracy.estimates": "The accuracy, by number of classes.",
@@ -729,11 +721,10 @@ ATTRIBUTES: dict[str, str] = {
     "SegmentComparison.evaluations": "The comparison in each segment.",
     "SegmentComparison.overall": "The comparison on all rows.",
     "SegmentComparison.models": "The segments of each model, by name.",
-    "SegmentComparison.by": "The columns that make the segments.",
     "SegmentDifferences.found": "The differences, strongest evidence first.",
     "SegmentDifferences.rows": "The same as rows.",
     "SegmentDifferences.reference": "What each segment was compared with.",
-    "Segments.by": "The columns that make the segments.",
+    "by": "The columns that make the segments.",
     "Segments.order": "The order of the segments for the trends to show; None if they are to show their own.",
     "Segments.ordered": "True if the data say that the segments are in order (ordered categories).",
     "Segments.places": "The number of places for each segment whose price to show, or None.",
@@ -822,7 +813,7 @@ def explain(owner: str, parameter: str, *also: str) -> str:
     'The confidence level of intervals and bands, strictly between 0 and 1.'
     """
     method = owner.rpartition(".")[2]
-    keys = [f"{name}.{parameter}" for name in (owner, *also, method)]
+    keys = [f"{name}.{parameter}" for name in (owner, *also, method, owner.partition(".")[0])]
     return next((PARAMETERS[key] for key in (*keys, parameter) if key in PARAMETERS), "")
 
 

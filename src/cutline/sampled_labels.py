@@ -248,7 +248,16 @@ def label_plan(
     values, low, high = as_numbers(y_score, "y_score")
     n = len(values)
     scores = Sample(np.zeros(n, np.bool_), values, None, low, high)
-    spec = _plannable(measure, scores)
+    spec = with_defaults(parse_measure(measure), threshold=None, quota=None)
+    if spec.ties != "expected":
+        problem = "asks for the best or worst order of ties, which labels do not tell"
+        raise InputError("measure", problem, "leave it out")
+    if spec.measure.part == "cut" and not is_algebra(spec):
+        raise InputError("measure", f"{spec} depends on more than the labels' sums, so it cannot be planned for")
+    check_applicable(spec.measure, scores)
+    check_threshold(spec, scores)
+    if spec.measure.needs_quota and not isinstance(spec.quota, Quotas):
+        resolve_quota(spec.quota, float(n))
     known, positive = (np.zeros(n, np.bool_),) * 2 if label is None else _split(label, n, pos_label, values, "label")
     rows = KnownLabels(values, known, positive, np.ones(n))
     left = n - int(np.count_nonzero(known))
@@ -275,18 +284,3 @@ def label_plan(
         values,
         seed,
     )
-
-
-def _plannable(measure: Any, scores: Sample) -> Spec:
-    spec = with_defaults(parse_measure(measure), threshold=None, quota=None)
-    if spec.ties != "expected":
-        raise InputError(
-            "measure", "asks for the best or worst order of ties, which labels do not tell", "leave it out"
-        )
-    if spec.measure.part == "cut" and not is_algebra(spec):
-        raise InputError("measure", f"{spec} depends on more than the labels' sums, so it cannot be planned for")
-    check_applicable(spec.measure, scores)
-    check_threshold(spec, scores)
-    if spec.measure.needs_quota and not isinstance(spec.quota, Quotas):
-        resolve_quota(spec.quota, float(len(scores)))
-    return spec

@@ -21,7 +21,7 @@ from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import negative_labels
 from .sources.sql_table import Checked, Roles
-from .verbs import VerbCall, judge, judge_classes, judge_sampled, refuse_by_segment
+from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
 
 def answer_from_table(call: VerbCall) -> Any:
@@ -79,7 +79,6 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
             samples = {name: make_sample(rows.positive, score, sample_weight=rows.weight, clusters=rows.clusters)}
         return judge(call, samples, rows.segments, rows.batch, **facts)
     if by:
-        refuse_by_segment(call)
         call.refuse(
             "batch",
             why="does not go with {by} where rows are streamed",

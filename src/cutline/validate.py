@@ -9,6 +9,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -21,6 +22,8 @@ R = TypeVar("R")
 Rule = Callable[[Any, str], Any]
 
 _MOST_JOBS = 10_000  # no machine has more cores; a number of rows given by mistake is told
+_MOST_DRAWS = 10_000_000  # more fit no memory and add nothing
+_COUNTS = ("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points")
 _FLAGS = (
     *("paired", "stratify", "progress", "normalize", "marginal", "simultaneous", "every", "ordered"),
     *("best_thresholds", "stream", "distance", "candidates", "pooled"),
@@ -78,14 +81,6 @@ def one_of(*choices: str | None) -> Rule:
     return rule
 
 
-def _between(low: float, high: float, *, open_ends: bool = False) -> Rule:
-    return lambda value, name: check_number(value, name, low, high, open_ends=open_ends)
-
-
-def _many(least: int) -> Rule:
-    return lambda value, name: check_whole(value, name, least, 10_000_000)  # more fit no memory and add nothing
-
-
 def _finite(value: Any, name: str) -> float:
     """A finite number of at least 0."""
     number = check_number(value, name, 0.0)
@@ -132,11 +127,14 @@ def check_list(value: Any, name: str) -> Any:
     return values
 
 
-def check_text(value: Any, name: str) -> str:
+def check_text(value: Any, name: str, kind: str = "text") -> str:
     """A text."""
     if not isinstance(value, str):
-        raise InputError(name, f"must be text, got {show(value)}")
+        raise InputError(name, f"must be {kind}, got {show(value)}")
     return value
+
+
+check_column = partial(check_text, kind="the name of a column")
 
 
 def check_function(value: Any, name: str, arguments: str, remedy: str) -> None:
@@ -164,13 +162,6 @@ def check_estimator(value: Any, name: str) -> Any:
     """What scikit-learn can clone and fit."""
     if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
         raise InputError(name, f"is {show(value)}", "pass an estimator of scikit-learn, with fit and get_params")
-    return value
-
-
-def check_column(value: Any, name: str) -> str:
-    """The name of a column."""
-    if not isinstance(value, str):
-        raise InputError(name, f"must be the name of a column, got {show(value)}")
     return value
 
 
@@ -205,9 +196,9 @@ RULES: dict[str, Rule] = {
     "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
     "level": _confidence,
     "confidence": _confidence,
-    "prevalence": _between(0.0, 1.0, open_ends=True),
-    "n_resamples": _many(2),
-    **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points"), _many(1)),
+    "prevalence": lambda value, name: check_number(value, name, 0.0, 1.0, open_ends=True),
+    "n_resamples": partial(check_whole, least=2, most=_MOST_DRAWS),
+    **dict.fromkeys(_COUNTS, partial(check_whole, least=1, most=_MOST_DRAWS)),
     "n_jobs": _jobs,
     "name": check_text,
     "indent": lambda value, name: check_whole(value, name, 0, 100),  # spaces in JSON
@@ -223,7 +214,7 @@ RULES: dict[str, Rule] = {
     ),  # none: cuts and curves alone
     "margin": _finite,
     **dict.fromkeys(("cost", "value", "fixed_cost", "budget"), check_amount),
-    **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
+    **dict.fromkeys(("recall", "precision", "specificity", "fpr"), partial(check_number, low=0.0, high=1.0)),
     **dict.fromkeys(_FLAGS, check_flag),
 }
 
@@ -247,7 +238,7 @@ def checked(function: Callable[..., Any] | None = None, /, **rules: Rule) -> Any
     cutline.errors.InputError: seed must be a whole number of at least 0, got -1
     """
     if function is None:
-        return functools.partial(_with_rules, rules=rules)
+        return partial(_with_rules, rules=rules)
     return _with_rules(function, rules)
 
 

@@ -443,6 +443,14 @@ class VerbCall:
         else:
             rule = check_paired_interval if self.compares else INTERVAL
             self.refuse(*_SEVERAL_CLASSES, why="is for several classes, and here are the scores of one")
+        if self.by is not None:
+            self.refuse(
+                "prevalence",
+                why="is one for all rows, and segments differ in theirs",
+                remedy="weight the rows with {sample_weight}, positives by wanted / present share and negatives "
+                "likewise, or evaluate the rows of one segment by themselves",
+            )
+            self.refuse("paired", why="is False, but segments compare models on the same rows", remedy="leave {by} out")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples
         interval = rule(self.interval, "interval")
         return Settings(interval, self.level, drawn, self.seed, self.stratify, progress=self.progress)
@@ -505,9 +513,6 @@ def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **
     facts["positive_name"] = positive_name(call.pos_label, call.label)
     if not call.compares:
         call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
-    if by is not None:
-        refuse_by_segment(call)
-        call.refuse("paired", why="is False, but segments compare models on the same rows", remedy="leave {by} out")
     if call.compares:
         from .comparison import compare_samples
 
@@ -528,16 +533,6 @@ def positive_name(pos_label: Any, column: str | None) -> str:
         return ""
     plain = pos_label.strip().lower() in ("yes", "y", "true", "t", "positive", "pos")
     return "" if plain and column is None else f"{column} = {pos_label}" if plain else pos_label
-
-
-def refuse_by_segment(call: VerbCall) -> None:
-    """Refuse what segments leave no room for."""
-    call.refuse(
-        "prevalence",
-        why="is one for all rows, and segments differ in theirs",
-        remedy="weight the rows with {sample_weight}, positives by wanted / present share and negatives likewise, or "
-        "evaluate the rows of one segment by themselves",
-    )
 
 
 def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name: str) -> Evaluation:
