@@ -80,7 +80,7 @@ def test_bands_of_decision_curves_say_what_they_hold(data, kind: str) -> None:
     plt.close(ax.figure)
     from cutline.present.figures import cost_chart
 
-    assert "band for each point by itself" in cost_chart({0: ev.decision_curve()}, kind, None).svg()
+    assert "band for each point by itself" in cost_chart({0: ev.decision_curve()}, kind=kind, at=None).svg()
 
 
 def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:

@@ -203,6 +203,7 @@ def test_a_comparison_shows_every_difference_around_zero() -> None:
     compared = cl.compare(Y, models, measures=["roc_auc"], n_resamples=50)
     forest = pictures(compared)["Difference in roc_auc"]
     row = compared.difference("a", "b", "roc_auc")
+    row = row.turned() if row["difference"] < 0 else row  # the better model stands first
     reach = 1.05 * max(abs(row["low"]), abs(row["high"]))
     zero, interval = points(forest, (-reach, reach), (0, 1))
     assert abs(zero[0][0]) < reach / 90
@@ -332,3 +333,10 @@ def test_no_library_beyond_the_core_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_notebook_puts_no_value_in_bold() -> None:
+    """Bold type says "use this one", which only a clear difference may."""
+    models = {"a": P, "b": [0.9, 0.3, 0.6, 0.5, 0.8, 0.2, 0.7, 0.4, 0.1, 0.15]}
+    shown = cl.compare(Y, models, quota=3, n_resamples=50)._repr_html_()
+    assert not re.search(r"<t[dh][^>]*>\s*<(b|strong)>|<td[^>]*font-weight", shown)

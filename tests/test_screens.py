@@ -30,7 +30,7 @@ def test_no_picture_is_older_than_what_it_shows(screens: dict[str, Any]) -> None
         assert (ROOT / "docs" / "images" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_terminal_is_a_real_one(screens: dict[str, Any]) -> None:
-    printed = screens["terminal"](160)  # wide enough for ruled tables, which a pipe does not get
-    assert "\x1b[" in printed
-    assert "network" in printed
+def test_the_terminal_shows_the_answer_first(screens: dict[str, Any]) -> None:
+    printed = screens["terminal"](80)
+    assert printed.startswith("With 20 places, ")
+    assert "\r" not in printed

@@ -51,18 +51,6 @@ def colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def ink_on(index: int) -> str:
-    """Black or white: whichever is read better on the colour of this model.
-
-    >>> ink_on(0), ink_on(6)
-    ('#000', '#fff')
-    """
-    channels = (int(colour(index)[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return "#000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#fff"
-
-
 def dash(index: int) -> tuple[int, ...]:
     """Line style of the model with this number; it changes slower than the colour once that repeats."""
     return DASHES[(index + index // len(COLOURS)) % len(DASHES)]

@@ -475,18 +475,17 @@ def tpr_fpr(ax: Any, result: Any) -> None:
     models = models_of(result)
     lines = []
     for k, ev in enumerate(models):
-        rates = rates_of(ev)
+        curve, (where, high, low) = rates_of(ev)
         style = line_style(k)
-        ax.plot(rates.share, rates.tpr, label=f"{ev.name}: TPR", **style)
-        ax.plot(rates.share, rates.fpr, color=style["color"], linewidth=1.2, alpha=0.75, linestyle=(0, (1.5, 1.5)))
-        where, high, low = rates.farthest
+        ax.plot(curve.x, curve.y, label=f"{ev.name}: TPR", **style)
+        ax.plot(curve.x, curve.y2, color=style["color"], linewidth=1.2, alpha=0.75, linestyle=(0, (1.5, 1.5)))
         ax.plot([where, where], [low, high], color=style["color"], linewidth=1.4, marker="_", markersize=7)
         distance = abs(high - low)
         if len(models) == 1:
             say_beside(ax, where, (high + low) / 2, f"KS = {distance:.3f}")
-            say_beside(ax, 0.55, float(np.interp(0.55, rates.share, rates.tpr)), "TPR", xytext=(0, 7))
-            say_beside(ax, 0.55, float(np.interp(0.55, rates.share, rates.fpr)), "FPR", xytext=(4, -12))
-        lines.append((f"{ev.name}: KS {distance:.3f}", rates.share, rates.tpr))
+            say_beside(ax, 0.55, float(np.interp(0.55, curve.x, curve.y)), "TPR", xytext=(0, 7))
+            say_beside(ax, 0.55, float(np.interp(0.55, curve.x, curve.y2)), "FPR", xytext=(4, -12))
+        lines.append((f"{ev.name}: KS {distance:.3f}", curve.x, curve.y))
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     several = " (full: TPR, dotted: FPR)" if len(models) > 1 else ""
     quiet(ax, f"TPR and FPR{several}", "share of the list taken", "rate")

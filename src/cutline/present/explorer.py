@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
 from .charts import ROUNDS_UP, TITLES, Chart, colour, dash
-from .figures import dots_chart
+from .figures import dots_chart, share_rows
 from .plot_data import Whole, at_stops, axis_end, found_frame, qrecall_intervals, quota_stops, thinned
 
 if TYPE_CHECKING:
@@ -70,8 +69,17 @@ def explorer(
     names = [ev.name for ev in evaluations]
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
     coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
-    dots = found_rows(evaluations, start, coming) if between is None else _range_rows(evaluations)
+    dots = (
+        found_rows(evaluations, start, coming)
+        if between is None
+        else share_rows((ev.name, ev["hit_rate"]) for ev in evaluations)
+    )
     chance = start * positives / rows + ROUNDS_UP if between is None else positives / rows
+    planned = None
+    if plan is not None and plan.quota:  # it allows for the optimism of choosing its quota, which the explorer does not
+        low, high = plan.profit.interval
+        expected = amount(plan.expected_profit, high - low)
+        planned = {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
     charts = _quota_charts(evaluations, lines)
     level = f"{first.settings.level:.0%}"
     picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
@@ -112,7 +120,7 @@ def explorer(
             "leads": clear,
             "judged": leads is not None,
             "asked": asked,
-            "plan": None if plan is None or not plan.quota else _planned(plan),
+            "plan": planned,
         },
     }
 
@@ -125,13 +133,6 @@ def _start(ev: Evaluation, quota: int | float | None) -> int:
         sizes, weights = ev.quotas.sizes(cases)
         return round(float(np.dot(sizes, weights)))
     return max(1, int(ev.facts["positives"])) if asked is None else int(resolve_quota(asked, cases))
-
-
-def _planned(plan: Plan) -> dict[str, Any]:
-    """What a plan tells of its own quota: it allows for the optimism of choosing it, which the explorer does not."""
-    low, high = plan.profit.interval
-    expected = amount(plan.expected_profit, high - low)
-    return {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
 
 
 def found_rows(
@@ -148,17 +149,6 @@ def found_rows(
         then = f" (next list {count(low)} to {count(high)})" if low == low else ""
         known = {"name": ev.name, "value": row["found"], "next_low": low, "next_high": high}
         rows.append({**row, **known, "words": count(row["found"]) + then})
-    return rows
-
-
-def _range_rows(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
-    """The hit rate of each model on average over a range of quotas."""
-    rows = []
-    for ev in evaluations:
-        e = ev["hit_rate"]
-        within = f" ({e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-        row = {"name": ev.name, "value": e.value, "low": e.low, "high": e.high, "words": f"{e.value:.1%}{within}"}
-        rows.append({**row, "next_low": math.nan, "next_high": math.nan})
     return rows
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,22 +191,33 @@ def dots_chart(
     return chart
 
 
-def estimate_dots(rows: Sequence[tuple[str, Any]], *, chance: float, reference: str, x_name: str) -> Chart:
-    """Shares with their intervals, a row for each model, beside what one would get without a model."""
-    shown = []
-    for name, e in rows[:MOST_LINES]:
+def share_rows(estimates: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
+    """Shares with their intervals, as rows of a picture of dots."""
+    rows = []
+    for name, e in estimates:
         within = f" ({e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
         row = {"name": name, "value": e.value, "low": e.low, "high": e.high, "words": f"{e.value:.1%}{within}"}
-        shown.append({**row, "next_low": math.nan, "next_high": math.nan})
+        rows.append({**row, "next_low": math.nan, "next_high": math.nan})
+    return rows
+
+
+def estimate_dots(rows: Sequence[tuple[str, Any]], *, chance: float, reference: str, x_name: str) -> Chart:
+    """Shares with their intervals, a row for each model, beside what one would get without a model."""
     title = f"{x_name.capitalize()} with intervals"
+    shown = share_rows(rows[:MOST_LINES])
     return dots_chart(shown, 1.0, chance, percent=True, x_name=x_name, title=title, reference=reference)
 
 
 def forest(comparison: Comparison, key: str) -> Chart | None:
-    """Every pair's difference by one measure with its interval, around 0; in the better model's colour if clear."""
-    names = list(comparison.evaluations)
+    """Every pair's difference by one measure, the better model first, with its interval; in its colour if clear."""
+    names, higher = list(comparison.evaluations), comparison.specs[key].measure.better == "higher"
     every = [row for row in comparison.differences if row["measure"] == key]
-    rows = [row for row in every if math.isfinite(row["difference"])][:MOST_PAIRS]
+    rows = []
+    for row in [row for row in every if math.isfinite(row["difference"])][:MOST_PAIRS]:
+        if row["difference"] * (1 if higher else -1) < 0:  # the model ahead stands first: all rows lean to one side
+            turned = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
+            row = {**row, "a": row["b"], "b": row["a"], **turned}
+        rows.append(row)
     if not rows:
         return None
     reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
@@ -219,12 +231,10 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
     below = f"{left} more left out" if left > 0 else "difference"
     chart = Chart(f"Difference in {key}", words, (-reach, reach), (0.0, float(len(rows))), below, y_ticks=False)
     chart.reference([0.0, 0.0], chart.y)
-    higher = comparison.specs[key].measure.better == "higher"
     for k, row in enumerate(rows):
         height = len(rows) - k - 0.7
-        clear = row["low"] > 0 or row["high"] < 0
-        ahead = row["a"] if (row["difference"] > 0) == higher else row["b"]
-        paint = colour(names.index(ahead)) if clear else "currentColor"
+        clear = row["verdict"] in ("higher", "lower")  # adjusted for the pairs
+        paint = colour(names.index(row["a"])) if clear else "currentColor"
         if row["low"] == row["low"]:
             chart.line([row["low"], row["high"]], [height, height], paint)
         chart.point(row["difference"], height, paint)
@@ -322,7 +332,8 @@ def reliability_chart(models: Mapping[int, Evaluation], known: Mapping[int, Cali
     chart = Chart(TITLES["reliability"], words, (0.0, top), (0.0, top), "probability given", y_name="observed share")
     chart.x_percent = chart.y_percent = True
     if len(known) == 1:
-        _right_band(chart, next(iter(known.values())))
+        bands = next(iter(known.values())).bands
+        chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
     chart.reference([0.0, top], [0.0, top])
     for k, table in tables.items():
         for row in table:
@@ -337,23 +348,19 @@ def reliability_chart(models: Mapping[int, Evaluation], known: Mapping[int, Cali
     return chart
 
 
-def _right_band(chart: Chart, calibration: Calibration) -> None:
-    bands = calibration.bands
-    chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
-
-
 def calibration(found: Calibration) -> Chart:
     """The isotonic curve of a model, with the band of a right one."""
     words = f"{found.summary}. Grey: where the curve of a model with right probabilities would lie."
     chart = Chart(TITLES["reliability"], words, (0.0, 1.0), (0.0, 1.0), "probability given", y_name="observed share")
     chart.x_percent = chart.y_percent = True
-    _right_band(chart, found)
+    bands = found.bands
+    chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
     chart.reference([0.0, 1.0], [0.0, 1.0])
-    chart.line(found.bands.column("probability"), found.bands.column("comes_true"), colour(0))
+    chart.line(bands.column("probability"), bands.column("comes_true"), colour(0))
     return chart
 
 
-def cost_chart(decisions: Mapping[int, Any], kind: str, at: float | None) -> Chart:
+def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody."""
     benefit = kind == "net_benefit"
     value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
@@ -517,15 +524,9 @@ def confidence(ev: ClassEvaluation) -> Chart:
     return chart
 
 
-def _curve(name: str) -> Callable[..., Chart | None]:
-    return lambda models: curves(models, name)
-
-
 # kind -> what draws it
 FIGURES: dict[str, Callable[..., Chart | None]] = {
-    "roc": _curve("roc"),
-    "precision_recall": _curve("precision_recall"),
-    "gain": _curve("gain"),
+    **{name: partial(curves, name=name) for name in ("roc", "precision_recall", "gain")},
     "dots": estimate_dots,
     "deciles": deciles,
     "histogram": histogram,
@@ -535,8 +536,7 @@ FIGURES: dict[str, Callable[..., Chart | None]] = {
     "batches": batches,
     "reliability": reliability_chart,
     "calibration": calibration,
-    "net_benefit": lambda curves, at: cost_chart(curves, "net_benefit", at),
-    "expected_cost": lambda curves, at: cost_chart(curves, "expected_cost", at),
+    **{kind: partial(cost_chart, kind=kind) for kind in ("net_benefit", "expected_cost")},
     "plan": profit,
     "cut": taken_and_left,
     "screening": screening,

@@ -189,29 +189,18 @@ def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
 
 def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
     """True and false positive rate over the list, and their distance."""
-    rates = rates_of(ev)
-    columns = {"share": rates.share, "tpr": rates.tpr, "fpr": rates.fpr, "distance": rates.tpr - rates.fpr}
-    return columns_table(columns)
+    curve = rates_of(ev)[0]
+    return columns_table({"share": curve.x, "tpr": curve.y, "fpr": curve.y2, "distance": curve.y - curve.y2})
 
 
-@dataclass(frozen=True)
-class Rates:
-    """TPR and FPR over the share of the list taken, and the point (share, TPR, FPR) where they lie farthest apart."""
-
-    share: NDArray[Any]
-    tpr: NDArray[Any]
-    fpr: NDArray[Any]
-    farthest: tuple[float, float, float]
-
-
-def rates_of(ev: Evaluation) -> Rates:
-    """Both rates of a model; the farthest point is that of the full curve, whatever thinning leaves out."""
+def rates_of(ev: Evaluation) -> tuple[Any, tuple[float, float, float]]:
+    """The curve of TPR (y) and FPR (y2) over the share taken, and the point (share, TPR, FPR) where they lie farthest
+    apart: that of the full curve, whatever thinning leaves out.
+    """
     curve: Any = ev.curve("tpr_fpr")
     at = int(np.argmax(np.abs(curve.y - curve.y2)))
     farthest = float(curve.x[at]), float(curve.y[at]), float(curve.y2[at])
-    if len(curve.x) > MANY_POINTS:
-        curve = curve.thinned(tolerance=INK)
-    return Rates(curve.x, curve.y, curve.y2, farthest)
+    return (curve.thinned(tolerance=INK) if len(curve.x) > MANY_POINTS else curve), farthest
 
 
 def profit_rows(
@@ -277,15 +266,14 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> T
     asked = [k for k in result.k if k > first] if until is None else [until]
     last = max([*asked, first + 1]) if asked else 10 * first
     grid = np.unique(np.append(np.geomspace(first, last, 60).round(), [k for k in asked if k >= first]))
-    rows = [{"kind": "observed", "classes": k, **_ends(result.observed[k])} for k in result.observed]
+    rows = []
+    for k in result.observed:
+        e = result.observed[k]
+        rows.append({"kind": "observed", "classes": k, "accuracy": e.value, "low": e.low, "high": e.high})
     found = result.curve(grid)
     ends = {key: found[key] for key in ("accuracy", "low", "high")}
     beyond = columns_table({"classes": found["k"].astype(np.int64), **ends})
     return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
-
-
-def _ends(estimate: Any) -> dict[str, float]:
-    return {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 def batch_points(result: Any, quota: int | float | None) -> list[tuple[Any, Any]]:
@@ -307,12 +295,6 @@ def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
     return Table(rows, "Batch by batch")
 
 
-def _segmented(result: Any) -> Mapping[str, Any]:
-    if not hasattr(result, "by"):
-        raise InputError(None, "this plot shows segments", "evaluate or compare with {by}, and plot .segments")
-    return getattr(result, "models", None) or {result.overall.name: result}
-
-
 def segment_order(seg: Any, key: str) -> list[int]:
     """The segments as a chart shows them: in their own order (months), or else by value, the highest first."""
     values = [ev.estimates[key].value for ev in seg.evaluations.values()]
@@ -324,7 +306,9 @@ def segment_order(seg: Any, key: str) -> list[int]:
 
 def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     """The values of a measure by segment and model, and of all rows."""
-    models = _segmented(result)
+    if not hasattr(result, "by"):
+        raise InputError(None, "this plot shows segments", "evaluate or compare with {by}, and plot .segments")
+    models = getattr(result, "models", None) or {result.overall.name: result}
     first = next(iter(models.values()))
     key = first.chosen([measure])[0] if measure is not None else first.chosen()[0]
     order = segment_order(first, key)
