@@ -161,6 +161,9 @@ ALSO: dict[str, Callable[[], Any]] = {
     ),
     "Calibration": lambda: calibrate(evaluation().sample, evaluation().ranking, **FEW),
     "Quotas": lambda: cl.Quotas.of({10: 1, 20: 3}),
+    "GrowthComparison": lambda: cl.extrapolate(
+        {"a": RNG.random((20, 10)), "b": RNG.random((20, 10))}, RNG.integers(0, 10, 20), k=[20], n_resamples=3
+    ),
     "OpenSet": lambda: extrapolate_open_set(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
     ),
@@ -256,7 +259,7 @@ def test_no_public_result_is_forgotten() -> None:
         for name in room.__all__
     }
     results = {name for name, value in public.items() if inspect.isclass(value) and not issubclass(value, Exception)}
-    parts = {"Favorability", "GrowthMethod", "Note", "Observed"}
+    parts = {"Favorability", "FunctionBasis", "GrowthMethod", "LinearSpline", "Note", "Observed"}
     assert results - parts <= kinds
 
 

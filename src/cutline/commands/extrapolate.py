@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from .reading import choose_columns, complete_rows, load, opened
 
 if TYPE_CHECKING:
     from ..extrapolation.extrapolation_result import BySize, Extrapolation
+    from ..extrapolation.growth_comparison import GrowthComparison
     from ..sources.duckdb import DuckTable
 
 
@@ -34,15 +36,40 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 class Scores(o.Arguments, section="Columns"):
     """A score for each class, or the coordinates of an embedding."""
 
-    scores: str | None = option(
-        "Score columns, e.g. 'p_*' (default: all except the label).", "--score", metavar="PATTERN"
+    scores: tuple[str, ...] = option(
+        "Score columns, e.g. 'p_*' (default: all except the label). Give it twice to compare two recognisers.",
+        "--score",
+        metavar="PATTERN",
+        multiple=True,
     )
+
+    @property
+    def pattern(self) -> str | None:
+        """The one pattern, where two mean nothing."""
+        if len(self.scores) > 1:
+            raise click.UsageError("--score is given twice, which compares two recognisers by scores for each class")
+        return self.scores[0] if self.scores else None
 
 
 class Distances(o.Arguments, section="Columns"):
     """Scores of which the smallest is the best."""
 
     distance: bool = option("Scores are distances: smaller means closer.")
+
+
+class Competitors(o.Arguments, section="Columns"):
+    """What more is known about the classes."""
+
+    groups: str | None = option(
+        "Family of each class: a column, or a file with the classes in its first column and families in its second.",
+        metavar="COLUMN|FILE",
+    )
+    costs: str | None = option(
+        "File with what it costs to call the class of a row the class of a column: print costs instead.",
+        type=o.InputFile(),
+        metavar="FILE",
+    )
+    candidates: bool = option("Each row is a candidate list: a missing score ranks below all others.")
 
 
 class Wins(o.Arguments, section="Other kinds of files"):
@@ -132,6 +159,7 @@ class ExtrapolateArguments(
     o.Labelled,
     Scores,
     Distances,
+    Competitors,
     Wins,
     Gallery,
     Accuracies,
@@ -149,6 +177,7 @@ class ExtrapolateArguments(
     """\
   cutline extrapolate scores.csv --label person --classes 1000,10000
   cutline extrapolate distances.parquet --label person --score 'd_*' --distance
+  cutline extrapolate scores.csv --label person --score 'old_*' --score 'new_*' --classes 10000
   cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
   cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
   cutline extrapolate printed.csv --accuracy top1 --sizes classes --classes 1000
@@ -183,18 +212,25 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
         data = read(table, asked)
     data |= {"k": asked.classes or None, **asked.drawn}
     with about_file(table.name):
-        if kind in ("strangers", "pairs"):
-            from ..extrapolation.open_set import extrapolate_open_set, extrapolate_pairs
+        notes: tuple[str, ...] = ()
+        if kind in ("strangers", "pairs") or asked.costs is not None:
+            from ..extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
 
-            sized = extrapolate_pairs(**data) if kind == "pairs" else extrapolate_open_set(**data)
+            verbs: dict[str, Any] = {"pairs": extrapolate_pairs, "strangers": extrapolate_open_set}
+            if asked.costs is not None:
+                if data.pop("candidates") or len(asked.scores) > 1:
+                    raise click.UsageError("--costs needs every score of one recogniser")
+                data["ties"] = asked.ties
+            sized: BySize = verbs.get(kind, extrapolate_cost)(**data)
             report = _report_of_sizes(sized, kind, asked)
             notes = sized.notes if asked.form in ("csv", "json") else ()  # its sections have them
         else:
             from ..extrapolation.extrapolator import extrapolate as run
 
             data |= {"method": asked.method, "ties": asked.ties}
-            result = run(interval=not asked.no_intervals, marginal=not asked.not_marginal, **data)
-            report, notes = _report(result, asked), result.notes
+            result: Any = run(interval=not asked.no_intervals, marginal=not asked.not_marginal, **data)
+            report = _report_of_two(result, asked) if len(asked.scores) > 1 else _report(result, asked)
+            notes = result.notes
     for sentence in notes:
         note(f"note: {sentence}")
     return report
@@ -213,7 +249,50 @@ def _from_wins(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
     return {"wins": rows.scores[asked.wins], "tied": tied, "n_classes": asked.among, "labels": labels}
 
 
-def _read_scores(table: DuckTable, asked: ExtrapolateArguments) -> tuple[dict[str, Any], list[str]]:
+def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
+    """Scores of one recogniser or of two, and what is known about the classes."""
+    from ..sources.class_matrix import read_matrix, read_texts
+
+    if len(asked.scores) > 2:
+        raise click.UsageError("--score is given more than twice: compare two recognisers at a time")
+    if len(asked.scores) < 2:
+        data = _read_scores(table, asked, asked.pattern)[0]
+    else:
+        read = {pattern: _read_scores(table, asked, pattern)[0] for pattern in asked.scores}
+        first, second = read.values()
+        if sorted(first["classes"]) != sorted(second["classes"]):
+            raise click.UsageError("both --score patterns must name the same classes")
+        order = [second["classes"].index(name) for name in first["classes"]]
+        second["scores"] = second["scores"][:, order]
+        data = {**first, "scores": {p.rstrip("*_-. ") or p: r["scores"] for p, r in read.items()}}
+    names = data["classes"]
+    if asked.groups is not None:
+        if os.path.exists(asked.groups):
+            with opened(asked, asked.groups) as other:
+                keys, family = (read_texts(other, other.columns[place].name) for place in (0, 1))
+        else:
+            keys = data["labels"]
+            family = read_texts(table, asked.groups, complete_rows(table, asked, [asked.label or ""], [], quiet=True))
+        known = dict(zip(keys, family, strict=True))
+        lacking = [name for name in names if name not in known]
+        if lacking:
+            remedy = "give a file with the classes and their families"
+            raise InputError("groups", f"has no family for class {lacking[0]!r}", remedy)
+        data["groups"] = [known[name] for name in names]
+    if asked.costs is not None:
+        with opened(asked, asked.costs) as other:
+            rows = read_texts(other, other.columns[0].name)
+            if sorted(rows) != sorted(names):
+                remedy = "name the classes in its first column"
+                raise InputError("costs", "does not have one row for each class", remedy)
+            prices = read_matrix(other, names, asked.decimal)
+        data["cost"] = prices[[rows.index(name) for name in names]]
+    return {**data, "candidates": asked.candidates}
+
+
+def _read_scores(
+    table: DuckTable, asked: ExtrapolateArguments, pattern: str | None
+) -> tuple[dict[str, Any], list[str]]:
     """Scores, labels and the classes of the columns; and the columns."""
     from ..sources.class_matrix import read_matrix, read_texts
     from ..sources.profiles import class_columns
@@ -222,18 +301,22 @@ def _read_scores(table: DuckTable, asked: ExtrapolateArguments) -> tuple[dict[st
     if not label:
         raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
     texts = read_texts(table, label, complete_rows(table, asked, [label], [], quiet=True))
-    columns, names, passed = class_columns(table, label, asked.scores, texts)
+    columns, names, passed = class_columns(table, label, pattern, texts)
+    if pattern is None and asked.groups in columns:  # the family of each case is not a score
+        kept = [place for place, name in enumerate(columns) if name != asked.groups]
+        columns, names = [columns[place] for place in kept], [names[place] for place in kept]
     if passed:
         note(f"note: column {passed[0]!r} only numbers the rows and is not a class")
-    complete = complete_rows(table, asked, [label], columns)
-    labels, matrix = read_texts(table, label, complete), read_matrix(table, columns, asked.decimal, complete)
+    complete = complete_rows(table, asked, [label], [] if asked.candidates else columns)
+    labels = read_texts(table, label, complete)
+    matrix = read_matrix(table, columns, asked.decimal, complete, gaps=asked.candidates)
     return {"scores": matrix, "labels": labels, "classes": names, "distance": asked.distance}, columns
 
 
 def _from_strangers(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
     from ..sources.class_matrix import read_matrix
 
-    data, columns = _read_scores(table, asked)
+    data, columns = _read_scores(table, asked, asked.pattern)
     with opened(asked, asked.strangers) as other:
         for name in columns:
             other.column(name, "score")
@@ -254,7 +337,7 @@ def _from_embeddings(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
     from ..sources.class_matrix import read_matrix, read_texts
     from ..sources.profiles import matching
 
-    label, pattern = asked.label, asked.scores
+    label, pattern = asked.label, asked.pattern
     if not label or not pattern:
         raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
 
@@ -285,10 +368,7 @@ def _from_accuracies(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
 # What FILE may hold: how it is read, and the options that this kind of file takes.
 _Reader = Callable[["DuckTable", ExtrapolateArguments], dict[str, Any]]
 _KINDS: dict[str, tuple[_Reader, tuple[type[o.Arguments], ...]]] = {
-    "scores": (
-        lambda table, asked: _read_scores(table, asked)[0],
-        (o.Labelled, Scores, Distances, FirstPlaces, AccuracyCurve),
-    ),
+    "scores": (_from_scores, (o.Labelled, Scores, Distances, Competitors, FirstPlaces, AccuracyCurve)),
     "wins": (_from_wins, (o.Labelled, Wins, FirstPlaces, AccuracyCurve)),
     "gallery": (_from_embeddings, (o.Labelled, Scores, Gallery, FirstPlaces, AccuracyCurve)),
     "accuracy": (_from_accuracies, (Accuracies, AccuracyCurve)),
@@ -308,11 +388,43 @@ def _made(rows: Sequence[Mapping[str, Any]], asked: ExtrapolateArguments) -> tup
 def _report_of_sizes(sized: BySize, kind: str, asked: ExtrapolateArguments) -> Report:
     """Rates by number of classes in every form."""
     facts = {"file": asked.file, **asked.named("label", "pairs", "positive", "strangers")}
-    facts |= {"score": asked.scores} if asked.scores is not None else {}
+    facts |= asked.named("groups", "costs")
+    facts |= {"score": asked.pattern} if asked.scores else {}
     facts |= {"distance": True} if asked.distance else {}
     facts |= {"fpir": asked.fpir} if kind == "strangers" else {}
     settings, named = _made(sized.rows, asked)
     return Report(sized, facts, settings, lambda: {**named, **json.loads(sized.to_json())})
+
+
+def _report_of_two(result: GrowthComparison, asked: ExtrapolateArguments) -> Report:
+    """Two recognisers by number of classes in every form."""
+    if asked.top > 1 or asked.until is not None or asked.half_width is not None:
+        raise click.UsageError("--top, --until and --half-width apply to one recogniser: give --score once")
+    facts = {"file": asked.file, "label": asked.label, "score": list(asked.scores), **asked.named("groups")}
+    settings, named = _made(result.to_dicts(), asked)
+
+    def sections() -> list[Section]:
+        return [part for part in result.sections(everything=asked.everything) if part.name != "notes"]
+
+    def document() -> dict[str, Any]:
+        return {**named, **result.to_dict()}
+
+    return Report(result, facts, settings, document, None, sections, draw=lambda path, kind: _draw(result, path))
+
+
+def _draw(result: Any, path: str, label: str | None = None) -> None:
+    """The picture of a result, in a figure of its own: without pyplot, so no window system is needed or started."""
+    from matplotlib.figure import Figure
+
+    from ..present.plots import picture_format
+    from ..runtime import write_whole
+
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = result.plot(figure.add_subplot())
+    if label is not None:
+        axes.set_ylabel(label)
+    with write_whole(path) as beside:
+        figure.savefig(beside, dpi=150, format=picture_format(path))
 
 
 def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
@@ -321,11 +433,11 @@ def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
     rows = result.to_dicts(top=top)
     how: dict[str, Any] = {"top": top, "until": asked.until, "half_width": asked.half_width}
     of_gallery = ("metric", "templates") if asked.gallery else ()
-    facts: dict[str, Any] = {"file": asked.file, "label": asked.label, "score": asked.scores}
-    facts |= asked.named("wins", "tied", "among", "gallery", "accuracy", "sizes", *of_gallery)
+    facts: dict[str, Any] = {"file": asked.file, "label": asked.label, "score": asked.pattern}
+    facts |= asked.named("wins", "tied", "among", "gallery", "accuracy", "sizes", "groups", *of_gallery)
     facts |= {"half-width": asked.half_width, "top": top if top > 1 else None}
     facts |= {"method": asked.method, "ties": asked.ties, "distance": asked.distance or None}
-    facts |= {"until": asked.until, "not-marginal": asked.not_marginal or None}
+    facts |= {"candidates": asked.candidates or None, "until": asked.until, "not-marginal": asked.not_marginal or None}
     settings, named = _made(rows, asked)
 
     def sections() -> list[Section]:
@@ -333,19 +445,9 @@ def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
         return [part for part in result.sections(**how, everything=asked.everything) if part.name != "notes"]
 
     def draw(path: str, kind: str | None) -> None:
-        from matplotlib.figure import Figure
-
-        from ..present.plots import picture_format
-        from ..runtime import write_whole
-
-        # A figure of its own, without pyplot: no window system is needed or started.
-        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-        axes = result.plot(figure.add_subplot())
         if top > 1:
-            axes.set_ylabel("accuracy (top 1)")
             note(f"note: the plot shows the accuracy of first places, not of the first {top}")
-        with write_whole(path) as beside:
-            figure.savefig(beside, dpi=150, format=picture_format(path))
+        _draw(result, path, "accuracy (top 1)" if top > 1 else None)
 
     facts = {key: value for key, value in facts.items() if value is not None}
     return Report(

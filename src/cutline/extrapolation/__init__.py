@@ -6,9 +6,11 @@ into a distribution of favorability.
 
 from __future__ import annotations
 
+from .curve_methods import FunctionBasis, LinearSpline
 from .extrapolation_result import Extrapolation, Observed
 from .extrapolator import extrapolate
 from .favorability import Favorability
+from .growth_comparison import GrowthComparison
 from .growth_costs import ExtrapolatedCost, extrapolate_cost
 from .method_choice import every_method
 from .open_set import OpenSet, PairAccuracy, extrapolate_open_set, extrapolate_pairs, pair_favorability
@@ -19,7 +21,10 @@ __all__ = [
     "ExtrapolatedCost",
     "Extrapolation",
     "Favorability",
+    "FunctionBasis",
+    "GrowthComparison",
     "GrowthMethod",
+    "LinearSpline",
     "Note",
     "Observed",
     "OpenSet",

@@ -79,6 +79,21 @@ class LinearSpline(GrowthMethod):
                 "knots", "has a knot outside [0, 1)", "give places on the scale of U, such as (0, 0.5, 0.9)"
             )
 
+    @staticmethod
+    def growth_knots(k1: int, k2: int) -> tuple[float, ...]:
+        """Knots by the paper's rules (section 6) to extrapolate from ``k1`` to ``k2`` classes.
+
+        Above ``1 − 5/k2``, where ``U^(k2−1)`` matters, a quarter of ``1/k2`` apart; below, ``1/k1`` apart at most, so
+        that the observed curve can be followed.
+
+        >>> knots = LinearSpline.growth_knots(20, 1000)
+        >>> len(knots), round(knots[-1], 5)
+        (40, 0.99975)
+        """
+        border = max(1.0 - 5.0 / k2, 0.0)
+        below = np.linspace(0.0, border, max(k1, 2), endpoint=False)
+        return tuple(np.unique(np.append(below, np.linspace(border, 1.0, 21)[:-1])).tolist())
+
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Least squares on the observed errors, under the constraint."""
         from scipy.optimize import nnls

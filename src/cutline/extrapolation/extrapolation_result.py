@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -15,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval
+from ..inference.limits import t_quantile
 from ..reference import documented
-from ..table import Figure, HasSections, Section, Table, TabularResult, count, pluralize, to_jsonable
+from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize, to_jsonable
 from ..types import Axes, Floats
 from ..validate import check_number, check_whole
 from .favorability import ComparedByContent, Favorability, largest_k_where
@@ -29,6 +31,18 @@ _FAR = 10
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
 # of their spread gives intervals that hold the truth as often as they promise.
 _OF_BETWEEN = 0.7
+# Of the half-width of 90% intervals by `auto` (see `_error_ends`): how much the scatter of cases counts, what errors
+# could not test, the distance to k, and upwards the distance to what no error has tested. Chosen on 352 samples of 176
+# random populations, judged on the 37 problems of benchmarks/extrapolation_families.py; docs/extrapolation.md has both.
+_OF_SAMPLING, _OF_ERRORS, _OF_GROWTH, _UPWARDS, _FREEDOM = 1.25, 0.95, 0.08, 0.3, 5.0
+# A jackknife of few classes may say too little or too much: more than this is not believed.
+_LEAST_DESIGN, _MOST_DESIGN = 0.25, 9.0
+# Where no error was seen, this share of a class is lost per class tested, growing with √(k/k1) up to so many times. The
+# largest share that lowered every error of the same samples.
+_UNSEEN, _MOST_TIMES = 0.05, 20.0
+# Ranks at which top-r accuracies are found where there are many.
+_RANK_POINTS = 120
+RANK_MEASURES = ("reciprocal_rank", "mean_rank", "median_rank")
 _MOST = 2.0**63  # as many classes as other places take; products with them do not overflow
 
 
@@ -226,15 +240,18 @@ class Observed(ComparedByContent):
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
         if k <= top:
             return Estimate(name, 1.0, 1.0, 1.0, self.level, "certain")
-        at, known = np.log(k), np.log(np.append(1.0, self.k))
-        value = float(np.interp(at, known, np.append(1.0, self.accuracy)))
-        error = float(np.interp(at, known, np.append(0.0, self.standard_error)))
-        if top > 1:
-            value, error = self._among_first(k, top, error)
+        value, error = self.value_and_error(k, top)
         if not np.isfinite(error):
             return Estimate(name, value)
         low, high = _normal_interval(value, error, self.level, self.n_tested)
         return Estimate(name, value, low, high, self.level, self.error_method)
+
+    def value_and_error(self, k: float, top: int = 1) -> tuple[float, float]:
+        """The accuracy among ``k`` classes and its standard error."""
+        at, known = np.log(k), np.log(np.append(1.0, self.k))
+        value = float(np.interp(at, known, np.append(1.0, self.accuracy)))
+        error = float(np.interp(at, known, np.append(0.0, self.standard_error)))
+        return (value, error) if top == 1 else self._among_first(k, top, error)
 
     def _among_first(self, k: float, top: int, error_of_first: float) -> tuple[float, float]:
         """The same for the first ``top``; its standard error is the spread between classes, widened as for the first.
@@ -302,6 +319,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
     level: float = 0.95
     general_notes: tuple[Note, ...] = ()
     classes_each: float = 1.0
+    calibrated: bool = False
 
     def accuracy(self, k: int, *, top: int = 1) -> Estimate:
         """Expected accuracy among ``k`` classes; with ``top=t``, the probability that it is among the best t.
@@ -341,7 +359,12 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
             # From accuracies alone nothing is known about lower places but the fit.
             return fitted[:-1]
         seen = self.observed.between(self.n_classes, top).value
-        return np.where(k <= top, 1.0, self._led_on(k, fitted[:-1], float(fitted[-1]), seen))
+        curve = self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
+        if seen >= 1.0 and self.observed.n_tested:
+            # Without an error nobody knows that there will be none: some share of a class is taken to be lost.
+            times = np.minimum(k / self.n_classes, _MOST_TIMES)
+            curve = np.minimum(curve, 1.0 - _UNSEEN / self.observed.n_tested * (np.sqrt(times) - 1.0 / times))
+        return np.where(k <= top, 1.0, curve)
 
     def _led_on(self, k: Floats | float, curve: Floats | float, at_last: float, seen: float) -> Floats:
         """A falling curve beyond ``k1``, and its value there, led on from what was seen (see :meth:`predict`)."""
@@ -353,10 +376,15 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         # Only the literal spline leaves [0, 1]; a note says so when it does.
         return np.where(kk <= top, 1.0, np.clip(fit.top_t_accuracy(top, units), 0.0, 1.0))
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether results beyond ``k1`` come with an interval."""
+        return self.calibrated or len(self.replicates) > 0
+
     def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         """The interval from ``k1`` on: each end of the model's is led on from the one seen, as the curve is."""
-        if k == 1 or not self.replicates:
-            return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
+        if k == 1 or not self.has_interval:
+            return (1.0, 1.0, "one class") if k == 1 and self.has_interval else (math.nan, math.nan, "")
         low, high, method = self._model_interval(k, top, value)
         if top == 1 or self.observed.wins is not None:
             if top not in self._at_last:
@@ -374,37 +402,137 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         return {}
 
     def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
-        drawn = np.array([self._read(fit, k, top)[0] for fit in self.replicates])
-        members = np.array([self._read(self.fits[name], k, top)[0] for name in self.plausible])
-        low, high = accuracy_interval(value, drawn, members, self.level, self._untested)
+        n = max(self.observed.n_tested, 1)
+        if self.calibrated:
+            method = "model of the error"
+            low, high = self._error_ends(k, top, value, n)
+        else:
+            method = "class bootstrap"
+            drawn = np.array([self._read(fit, k, top)[0] for fit in self.replicates])
+            members = np.array([self._read(self.fits[name], k, top)[0] for name in self.plausible])
+            untested = 1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * n)
+            low, high = accuracy_interval(value, drawn, members, self.level, untested)
         few = self.n_classes / self.classes_each < FEWEST_CLASSES
         scored = any(row.method.needs_scores for row in self.backtest if row.weight > 0)
-        seen, n_tested = self.observed.test_accuracy, max(self.observed.n_tested, 1)
+        seen = self.observed.test_accuracy
         if few or (seen >= 1.0 and not scored):
             # Nothing was learnt about the shape: E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every one. The
             # limits at k1 are the binomial ones, a class counting as one trial.
-            at_low, at_high = _normal_interval(seen, 0.0, self.level, n_tested)
+            at_low, at_high = _normal_interval(seen, 0.0, self.level, n)
             bound = at_low ** max((k - 1.0) / (self.n_classes - 1.0), 1.0)
             return float(min(bound, low)), float(max(at_high, high)), "bounds without a model"
-        return low, high, "class bootstrap"
+        return low, high, method
 
-    @property
-    def _untested(self) -> float:
-        """What so many classes' worth of errors, or none, could not test."""
-        return 1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * self.observed.n_tested)
+    def _error_ends(self, k: float, top: int, value: float, n: float) -> tuple[float, float]:
+        """Both ends by a model of the error, if ``n`` classes were tested (and ``k1`` grew with them).
+
+        On the logit scale, with half an error and half a success more, the half-width at 90% is the root of
+
+            1.25² · deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.95² (1 + 0.3 g)² / (1 + e) + (0.08 g)²,  g = log(k/k1),
+
+        upwards, without the factor ``1 + 0.3 g`` downwards: how the mean of so many cases scatters, what ``e``
+        classes' worth of errors could not test, and how far it is to ``k``. ``deff`` is the jackknife's variance at
+        ``k1`` over that of independent cases. Other levels by Student's t with five degrees of freedom.
+        """
+        tested = max(self.observed.n_tested, 1)
+        seen, error = self.observed.value_and_error(self.n_classes, top)
+        here, there = (max(size / self.classes_each, 1.0) for size in (float(self.n_classes), k))
+        alone = self.favorability.case_variance(here, top) / tested
+        design = 1.0
+        if seen < 1.0 and math.isfinite(error):
+            design = min(max(error**2 / max(alone, 1e-9), _LEAST_DESIGN), _MOST_DESIGN)
+        growth = max(math.log(k / (self.n_classes * n / tested)), 0.0)
+        inside = (n * value + 0.5) / (n + 1.0)
+        sampling = design * self.favorability.case_variance(there, top) / n / (inside * (1.0 - inside)) ** 2
+        reach = t_quantile(self.level, _FREEDOM) / t_quantile(0.9, _FREEDOM)
+        centre, ends = float(logit(inside)), []
+        for side, pull in ((-1.0, 0.0), (1.0, _UPWARDS)):
+            errors = _OF_ERRORS * (1.0 + pull * growth) / math.sqrt(1.0 + (1.0 - seen) * n)
+            untested = math.hypot(errors, _OF_GROWTH * growth)
+            half = reach * math.hypot(_OF_SAMPLING * math.sqrt(sampling), untested)
+            end = 1.0 / (1.0 + math.exp(-centre - side * half))
+            ends.append(min(max(((n + 1.0) * end - 0.5) / n, 0.0), 1.0))
+        return ends[0], ends[1]
+
+    def model_error(self, k: Floats) -> Floats:
+        """Standard error of the accuracy at each ``k`` for what errors could not test, and for the distance to it."""
+        n, growth = max(self.observed.n_tested, 1), np.maximum(np.log(k / self.n_classes), 0.0)
+        inside = (n * self.predict(k) + 0.5) / (n + 1.0)
+        spread = np.hypot(1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * n), _OF_GROWTH * growth)
+        return np.asarray(inside * (1.0 - inside) * spread / t_quantile(0.9, 1e9), dtype=np.float64)
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
         kk = _as_sizes(k)
         value = self.predict(kk)
-        ends = np.array([self._ends(classes) for classes in kk.tolist()]).reshape(-1, 2)
-        return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
+        ends = []
+        for classes, at in zip(kk.tolist(), value.tolist(), strict=True):
+            seen = self.observed.between(classes) if 1 < classes <= self.n_classes else None
+            known = seen is not None and math.isfinite(seen.low)
+            ends.append(seen.interval if known and seen else self._interval(classes, 1, at)[:2])
+        low, high = np.array(ends).reshape(-1, 2).T
+        return {"k": kk, "accuracy": value, "low": low, "high": high}
 
-    def _ends(self, k: float) -> tuple[float, float]:
-        if 1 < k <= self.n_classes and math.isfinite((seen := self.observed.between(k).interval).low):
-            return seen
-        low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
-        return low, high
+    def rank_measure(self, measure: str | Callable[[Floats], ArrayLike], k: int) -> Estimate:
+        """Any measure of the place of the right class among ``k`` classes.
+
+        ``measure`` is ``"reciprocal_rank"``, ``"mean_rank"``, ``"median_rank"``, ``"top(5)"`` for any number of places,
+        or a function ``g`` of the places 1 … k, 1 the worst, that does not fall (Rosset section 2).
+
+        Given ``U``, the right class has rank ``R = 1 + Binomial(k − 1, 1 − U)``. What a rank is worth, ``w(r)`` (1/r,
+        or ``g(k + 1 − r)``), has the mean ``w(k) + Σ_{r<k} (w(r) − w(r + 1)) P(R ≤ r)``: a mixture of top-r
+        accuracies, up to ``k1`` the observed ones, beyond the extrapolated. The ends of its interval are the same
+        mixture of their ends, so it is a little long. The mean rank is ``1 + (k − 1)(1 − A)`` with ``A`` the accuracy
+        between two classes, which needs no model at any ``k``. The median rank is the smallest ``r`` with a top-r
+        accuracy of one half.
+
+        Examples
+        --------
+        >>> import cutline as cl
+        >>> wins = [9, 9, 8, 9, 5, 9, 9, 7, 9, 9]
+        >>> ex = cl.extrapolate(wins=wins, n_classes=10, method="probit_normal", n_resamples=9)
+        >>> round(ex.rank_measure("mean_rank", 10).value, 6), round(ex.rank_measure("reciprocal_rank", 10).value, 6)
+        (1.7, 0.803333)
+        >>> bool(ex.rank_measure("top(2)", 100).value > ex.rank_measure("reciprocal_rank", 100).value > 0)
+        True
+        """
+        _check_k(k)
+        named = re.fullmatch(r"top\((\d+)\)", measure) if isinstance(measure, str) else None
+        if named is not None:
+            return self.accuracy(k, top=check_whole(int(named[1]), "top", 1))
+        if isinstance(measure, str) and measure not in RANK_MEASURES:
+            raise InputError("measure", f"is {measure!r}", f"choose {', '.join(RANK_MEASURES)}, top(5) or a function")
+        if self.classes_each > 1.0:
+            raise InputError("measure", "needs places, which families of classes do not give", "leave {groups} out")
+        name = f"{measure if isinstance(measure, str) else getattr(measure, '__name__', 'g')}@{k}"
+        if measure == "mean_rank":
+            two = self.accuracy(2)
+            value, low, high = (1.0 + (k - 1.0) * (1.0 - share) for share in (two.value, two.high, two.low))
+            return Estimate(name, value, low, high, self.level, two.method)
+        if measure == "median_rank":
+
+            def half(end: str) -> float:
+                if getattr(self.accuracy(k), end) >= 0.5:
+                    return 1.0
+                return largest_k_where(lambda r: r < k and getattr(self.accuracy(k, top=int(r)), end) < 0.5) + 1.0
+
+            first = self.accuracy(k)
+            low, high = (half("high"), half("low")) if math.isfinite(first.low) else (math.nan, math.nan)
+            return Estimate(name, half("value"), low, high, self.level, first.method)
+        # Every rank up to thirty, then in steps of about a tenth: P(R ≤ r) hardly bends between them.
+        ranks = np.unique(np.append(np.arange(1.0, min(k, 30) + 1.0), np.round(np.geomspace(1.0, k, _RANK_POINTS))))
+        worth = 1.0 / ranks if isinstance(measure, str) else np.asarray(measure(k + 1.0 - ranks), dtype=np.float64)
+        if worth.shape != ranks.shape or not np.isfinite(worth).all() or (np.diff(worth) > 1e-12).any():
+            raise InputError("measure", "falls from a worse place to a better one, or has no value", "let g rise")
+        reached = [self.accuracy(k, top=int(rank)) for rank in ranks[:-1]]
+        ends: dict[str, Any] = {}
+        for end in ("value", "low", "high"):
+            share = np.append([getattr(estimate, end) for estimate in reached], 1.0)
+            between = np.where(np.diff(ranks) > 1.0, (share[1:] + share[:-1]) / 2.0, share[:-1])
+            ends[end] = float(worth[-1] - np.diff(worth) @ between)
+        if not math.isfinite(ends["low"]):
+            return Estimate(name, ends["value"])
+        return Estimate(name, **ends, level=self.level, method=reached[0].method if reached else "one class")
 
     def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
@@ -428,44 +556,40 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
             return largest_k_where(lambda k: getattr(self.accuracy(int(k), top=top), end) >= accuracy, **how)
 
         name, value = f"classes_until({accuracy:g})", reached("value")
-        if not self.replicates:
+        if not self.has_interval:
             return Estimate(name, value)
         low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
-        return Estimate(name, value, low, high, self.level, "class bootstrap")
+        return Estimate(name, value, low, high, self.level, "ends of the curve's interval")
 
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
         """How many classes to collect so that the interval at ``k`` classes is about ± ``half_width``.
 
-        By default ``k`` is the largest number of classes requested. Two parts of the current interval are extrapolated:
-        the sampling error shrinks with the square root of the number of classes, and the disagreement between methods
-        with the distance to ``k``, ``log(k/n) / log(k/k1)``, so it vanishes at ``n = k``. More than ``k`` classes are
-        needed only to reduce the sampling error.
+        By default ``k`` is the largest number of classes requested. The parts of the interval are extrapolated: the
+        sampling error shrinks with the square root of the number of classes, what errors could not test with the
+        number of errors, and the rest with the distance to ``k``, ``log(k/n)``, so it vanishes at ``n = k``. More than
+        ``k`` classes are needed only to reduce the sampling error.
         """
         check_number(half_width, "half_width", 0.0, 0.5, open_ends=True)
         if k is None:
             k = max([*self.k, self.n_classes])
         _check_k(k)
-        if not self.replicates:
+        if not self.has_interval:
             raise InputError("half_width", "needs an interval to start from", "fit with {interval=True}")
+        estimate, tested = self.accuracy(k), float(max(self.observed.n_tested, 1))
+        if not math.isfinite(estimate.low):
+            raise InputError("half_width", f"needs an interval at {k} classes", "test more classes")
         if k <= self.n_classes:
-            estimate = self.accuracy(k)
-            if not math.isfinite(estimate.low):
-                raise InputError("half_width", f"needs an interval at {k} classes", "test more classes")
             return math.ceil(self.n_classes * ((estimate.high - estimate.low) / 2.0 / half_width) ** 2)
-        value = float(self.predict(k)[0])
-        whole = self.accuracy(k).interval.width / 2.0
-        drawn = np.array([self._read(fit, k, 1)[0] for fit in self.replicates])
-        low, high = accuracy_interval(value, drawn, np.array([value]), self.level, self._untested)
-        sampled = min((high - low) / 2.0, whole)
-        between = math.sqrt(max(whole**2 - sampled**2, 0.0))
 
-        def reached(n: float) -> float:
-            distance = max(math.log(k / n), 0.0) / math.log(k / self.n_classes)
-            return math.hypot(sampled * math.sqrt(self.n_classes / n), between * distance)
+        def modelled(n: float) -> float:
+            low, high = self._error_ends(k, 1, estimate.value, tested * n / self.n_classes)
+            return high - low
 
-        if reached(self.n_classes) <= half_width:
+        # What the interval is now over what the model would make it: 1 but near k1, or for a method by name.
+        ratio = estimate.interval.width / max(modelled(self.n_classes), 1e-12)
+        if ratio * modelled(self.n_classes) / 2.0 <= half_width:
             return self.n_classes
-        too_few = largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)
+        too_few = largest_k_where(lambda n: n < self.n_classes or ratio * modelled(n) / 2.0 > half_width)
         if not math.isfinite(too_few):
             message = f"is {half_width:g}, too small for any number of classes"
             raise InputError("half_width", message, "give a larger one")
@@ -507,7 +631,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         rows = []
         for k in self.k:
             estimate, reach = self.accuracy(k, top=top), self.range_over_methods(k, top=top)
-            row = {"classes": k, "accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
+            row: dict[str, Any] = {"classes": k, "accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
             row |= {"level": self.level, "interval": estimate.method}
             rows.append(row | {"methods_low": reach.low, "methods_high": reach.high, "method": self.method})
         return rows
@@ -551,8 +675,8 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         # Half of what is lost on the way, in steps of 5 %: how far one may grow.
         goal = math.ceil((seen.value + at.value) / 2.0 * 20.0 - 1e-9) / 20.0
         if until is None and last > self.n_classes and at.value < goal < seen.value:
-            reach = self.classes_until(goal, top=top).value
-            said[0] = f"{said[0][:-1]}; about {count(reach)} classes keep {goal:.0%}."
+            reached = f"{self.classes_until(goal, top=top).value:.2g}"
+            said[0] = f"{said[0][:-1]}; about {float(reached):,.0f} classes keep {goal:.0%}."
         if until is not None:
             reach = self.classes_until(until, top=top)
             most = "any number" if math.isinf(reach.high) else f"{reach.high:,.0f}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,9 @@ from .task_evidence import TIE_RULES, GrowthMethod, Note, TaskEvidence
 from .task_inputs import Metric, from_accuracies, from_embeddings, from_scores, from_wins
 from .tasks import CurveTask, ObservedTask, ScoreTask, WinsTask
 
+if TYPE_CHECKING:
+    from .growth_comparison import GrowthComparison
+
 # Asked for nothing in particular: how many times the classes that were seen.
 _TIMES = (2, 5, 10)
 # The paper's own spline takes no part in `auto`: `mixture` is the same model with its missing constraint.
@@ -48,7 +51,12 @@ _WORTH_THREADS = 100_000
 _OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
 
 
-def fit_task(
+def fit_task(task: ObservedTask, k: tuple[int, ...] | None = None, *args: Any, **how: Any) -> Extrapolation:
+    """The extrapolation of a task that was read; ``k`` are the numbers of classes to predict for."""
+    return fit_with_method(task, k, *args, **how)[0]
+
+
+def fit_with_method(
     task: ObservedTask,
     k: tuple[int, ...] | None = None,
     method: str | GrowthMethod = "auto",
@@ -60,8 +68,8 @@ def fit_task(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> Extrapolation:
-    """The extrapolation of a task that was read; ``k`` are the numbers of classes to predict for."""
+) -> tuple[Extrapolation, GrowthMethod]:
+    """The extrapolation of a task that was read, and the method that was used."""
     n_classes = round(task.n_classes * task.classes_each)
     whole = task.whole()
     notes = [*task.hints, *notes_on(task, whole, marginal)]
@@ -78,8 +86,14 @@ def fit_task(
             )
             units = "families" if task.classes_each > 1.0 else "classes"
             notes.append(Note("few_classes", text, n=task.n_classes, units=units, method=chosen.name))
-    replicates = _replicates(task, chosen, whole, n_resamples, seed, n_jobs, progress) if interval else []
-    if interval and len(replicates) < n_resamples / 2:
+    # The error of `auto` is modelled; how a single method scatters is seen on resamples alone.
+    calibrated = interval and method == "auto" and not isinstance(task, CurveTask)
+    resampled = interval and not calibrated
+    replicates: list[Favorability] = []
+    if resampled:
+        drawn = resampled_fits(task, chosen, n_resamples, seed, n_jobs, progress)
+        replicates = [fit for fit in drawn if fit is not None]
+    if resampled and len(replicates) < n_resamples / 2:
         text = "No interval: accuracies alone do not show how many cases and classes they rest on."
         if not isinstance(task, CurveTask):
             text = (
@@ -88,7 +102,7 @@ def fit_task(
             )
         notes.append(Note("no_interval", text, method=chosen.name, read=len(replicates), n=n_resamples))
         replicates = []
-    return Extrapolation(
+    result = Extrapolation(
         n_classes=n_classes,
         n_cases=task.n_cases,
         observed=_observed(task, whole, level, interval),
@@ -103,7 +117,9 @@ def fit_task(
         level=level,
         general_notes=tuple(notes),
         classes_each=task.classes_each,
+        calibrated=calibrated,
     )
+    return result, chosen
 
 
 def _choose(
@@ -149,23 +165,22 @@ def _choose(
     return chosen, rows, fits
 
 
-def _replicates(
+def resampled_fits(
     task: ObservedTask,
     method: GrowthMethod,
-    whole: TaskEvidence,
     n_resamples: int,
     seed: int,
     n_jobs: int | None,
     progress: bool | None,
-) -> list[Favorability]:
-    """The method refitted on resamples of the classes, in order; those that it cannot read are left out.
+) -> list[Favorability | None]:
+    """The method refitted on resamples of the classes, in order; None for those that it cannot read.
 
     Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
     Draws depend on the seed and the number of the replicate alone, so threads do not change them.
     """
     if isinstance(method, Blend):
         method = method.without_small(_WORTH_REFITTING)
-    settled = method.settled(whole)
+    settled = method.settled(task.whole())
     cores = os.cpu_count() or 1
     if n_jobs is None:
         workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
@@ -179,14 +194,68 @@ def _replicates(
             # Of few classes or coarse scores a resample can be without spread although the whole is not.
             return None
 
-    fits: list[Favorability] = []
+    fits: list[Favorability | None] = []
     samples = task.resamples(n_resamples, seed)
     with ThreadPoolExecutor(workers) as pool, Progress("resamples", n_resamples, progress) as bar:
         # Evidence with scores is large: only a handful is alive at any time.
         while batch := list(islice(samples, workers)):
-            fits.extend(fit for fit in pool.map(fitted, batch) if fit is not None)
+            fits.extend(pool.map(fitted, batch))
             bar.advance(len(batch))
     return fits
+
+
+@overload
+def extrapolate(
+    scores: Mapping[str, Any],
+    labels: Labels | None = None,
+    *,
+    k: int | Iterable[int] | None = None,
+    method: str | GrowthMethod = "auto",
+    ties: str = "random",
+    interval: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 100,
+    seed: int = 0,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
+    distance: bool | None = None,
+    templates: str = "best",
+    candidates: bool = False,
+    marginal: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> GrowthComparison: ...
+
+
+@overload
+def extrapolate(
+    scores: Any = None,
+    labels: Labels | None = None,
+    *,
+    k: int | Iterable[int] | None = None,
+    method: str | GrowthMethod = "auto",
+    ties: str = "random",
+    interval: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 100,
+    seed: int = 0,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
+    distance: bool | None = None,
+    gallery: ArrayLike | None = None,
+    probes: ArrayLike | None = None,
+    gallery_labels: Labels | None = None,
+    metric: Metric = "euclidean",
+    templates: str = "best",
+    candidates: bool = False,
+    wins: ArrayLike | None = None,
+    tied: ArrayLike | None = None,
+    n_classes: int | None = None,
+    accuracies: ArrayLike | None = None,
+    marginal: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Extrapolation: ...
 
 
 @checked(**_OPTIONS)
@@ -217,7 +286,7 @@ def extrapolate(
     marginal: bool = True,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> Extrapolation:
+) -> Any:
     """Predict the accuracy of a recogniser with more classes than the ``k1`` it was tested on.
 
     Give one of: ``scores`` (cases × classes) with ``labels``; ``gallery`` and ``probes`` (embeddings, probe labels in
@@ -225,6 +294,9 @@ def extrapolate(
 
     ``k`` are the numbers of classes to predict for; by default 2, 5 and 10 times the number tested. For any other
     number, call ``ex.accuracy(k)``.
+
+    Scores of two recognisers by name, ``{"a": S, "b": T}``, are compared at every number of classes: the result is then
+    a :class:`GrowthComparison`.
 
     ``groups`` is the family of each class (its font, its series, its siblings), if classes come in whole families:
     smaller tasks and resamples then consist of whole families, and ``k`` classes of as many families as that takes.
@@ -269,8 +341,27 @@ def extrapolate(
     if groups is not None and (wins is not None or accuracies is not None):
         raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
     task: ObservedTask
+    how: dict[str, Any] = {"classes": classes, "groups": groups, "templates": templates, "candidates": candidates}
+    fitting: dict[str, Any] = {
+        "interval": interval,
+        "level": level,
+        "n_resamples": n_resamples,
+        "marginal": marginal,
+        "seed": seed,
+        "n_jobs": n_jobs,
+        "progress": progress,
+    }
+    if isinstance(scores, Mapping):
+        if len(scores) != 2:
+            raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
+        from .growth_comparison import compare_growth
+
+        tasks = {
+            str(name): from_scores(matrix, labels, distance=bool(distance), ties=ties, **how)
+            for name, matrix in scores.items()
+        }
+        return compare_growth(tasks, asked, method, **fitting)
     if scores is not None:
-        how: dict[str, Any] = {"classes": classes, "groups": groups, "templates": templates, "candidates": candidates}
         task = from_scores(scores, labels, distance=bool(distance), ties=ties, **how)
     elif gallery is not None:
         if probes is None:
@@ -281,18 +372,7 @@ def extrapolate(
         task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
     else:
         task = from_accuracies(accuracies)
-    return fit_task(
-        task,
-        asked,
-        method,
-        interval=interval,
-        level=level,
-        n_resamples=n_resamples,
-        marginal=marginal,
-        seed=seed,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    return fit_task(task, asked, method, **fitting)
 
 
 def _observed(task: ObservedTask, whole: TaskEvidence, level: float, interval: bool) -> Observed:

@@ -24,6 +24,8 @@ from ..types import Floats
 _SERIES_BELOW = 0.05
 # Replicates keep so many values of 1 − U, 62 a decade: no accuracy moves by 1e-4.
 _BINS = 1000
+# Fixed values that stand for a uniform piece where a square has no closed form.
+_NODES, _NODE_SHARES = np.polynomial.legendre.leggauss(32)
 
 
 def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
@@ -183,7 +185,7 @@ class Favorability(ComparedByContent):
         """Top-t accuracy: the chance that fewer than ``t`` of ``k − 1`` competitors win.
 
         ``E[P(Binomial(k − 1, 1 − U) < t)]``; for a uniform piece the integral is
-        ``Σ_{j<t} I_s(j + 1, k − j) / (k s)`` with the regularised incomplete beta function.
+        ``1 − I_s(t, k − t) + t/(k s) · I_s(t + 1, k − t)`` with the regularised incomplete beta function.
         """
         from scipy.special import betainc, betaincc
 
@@ -199,11 +201,29 @@ class Favorability(ComparedByContent):
             # P(Binomial(k − 1, p) < t) as a beta function, which also knows numbers beyond 32 bits
             value = float(betaincc(float(t), classes - t, self.miss) @ self.miss_weight)
             if self.span.size:
-                j = np.arange(t, dtype=np.float64)[:, None]
-                piece = betainc(j + 1.0, classes - j, self.span).sum(axis=0) / (classes * self.span)
-                value += float(piece @ self.span_weight)
+                reached = betainc(t + 1.0, classes - t, self.span) * t / (classes * self.span)
+                value += float((betaincc(float(t), classes - t, self.span) + reached) @ self.span_weight)
             out[position] = value
         return out
+
+    def case_variance(self, k: float, top: int = 1) -> float:
+        """How the chance to be among the first ``top`` of ``k`` varies between cases; ``E[U^(2k−2)] − E[U^(k−1)]²``.
+
+        >>> round(Favorability(span=[1.0], span_weight=[1.0]).case_variance(2), 6)      # of a uniform law
+        0.083333
+        """
+        from scipy.special import betaincc
+
+        mean = float(self.top_t_accuracy(top, k)[0])
+        if top == 1:
+            return max(float(self.accuracy(2.0 * k - 1.0)[0]) - mean**2, 0.0)
+        if k <= top:
+            return 0.0
+        # Uniform pieces stand for fixed values, which lie closer near U = 1, where the chance changes.
+        inside, share = (_NODES + 1.0) / 2.0, _NODE_SHARES / 2.0
+        pieces, shares = self.span[:, None] * inside**2, self.span_weight[:, None] * (2.0 * inside * share)
+        miss, weight = np.append(self.miss, pieces), np.append(self.miss_weight, shares)
+        return max(float(betaincc(float(top), k - top, miss) ** 2 @ weight) - mean**2, 0.0)
 
     def reversed_roc(self, points: int = 201) -> tuple[Floats, Floats]:
         """The reversed ROC curve: share of competitors above a score against share of right classes above it.

@@ -135,6 +135,9 @@ def credit(beaten: Floats, k: Floats, competitors: int, *, top: int = 1) -> Floa
     """
     level = np.maximum(beaten, 0.0)[:, None]
     drawn = np.asarray(k, dtype=np.float64)[None, :] - 1.0
+    if top > 1 and (drawn == competitors).all():
+        # Of all competitors there is one subset.
+        return np.where(beaten[:, None] >= 0.0, (competitors - level < top) * np.ones_like(drawn), 0.0)
     total = np.zeros((level.size, drawn.size))
     for winners in range(top):
         ways = _log_choose(level, drawn - winners) + _log_choose(competitors - level, winners)

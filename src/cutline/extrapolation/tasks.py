@@ -191,6 +191,12 @@ class ScoreTask:
         """
         if self.n_classes < 3 or self.n_tested < 2:
             return np.full(k.size, np.nan), "none: too few classes to leave one out"
+        points, without = self.without_each
+        return np.interp(np.log(k), np.log(points), jackknife_error(without)), "class jackknife"
+
+    @cached_property
+    def without_each(self) -> tuple[Floats, Floats]:
+        """Some forty numbers of classes, and the accuracies there (columns) with each class left out (rows)."""
         # With one class left out there is no task of all k1: its error is taken from k1 − 1.
         points = np.unique(np.round(np.geomspace(2.0, max(self.n_classes - 1.0, 2.0), _JACKKNIFE_POINTS)))
         beaten, tied = self.wins
@@ -206,10 +212,7 @@ class ScoreTask:
                     total += block.T @ lost[rows].astype(np.float32)
         np.subtract.at(total, self.case_class, kept)
         share = np.bincount(self.case_class, weights=share_of_case, minlength=self.n_classes)
-        without = total / (1.0 - share)[:, None]
-        spread = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-        error = np.sqrt(spread * (self.n_classes - 1.0) / self.n_classes)
-        return np.interp(np.log(k), np.log(points), error), "class jackknife"
+        return points, total / (1.0 - share)[:, None]
 
     def _resample(self, seed: int, number: int) -> Indices:
         rng = np.random.default_rng([seed, 2, number])
@@ -295,6 +298,12 @@ class WinsTask:
             return np.full(k.size, np.nan), "none: one class"
         credit = tie_credit(self.beaten, self.tied, k, self.n_classes - 1, self.ties)
         return spread_between_classes(credit, self.case_class), "spread between classes"
+
+
+def jackknife_error(without: Floats) -> Floats:
+    """Standard errors from what was found with each class left out (rows)."""
+    n = without.shape[0]
+    return np.asarray(np.sqrt(((without - without.mean(axis=0)) ** 2).sum(axis=0) * (n - 1.0) / n), dtype=np.float64)
 
 
 def spread_between_classes(credit: Floats, case_class: Indices) -> Floats:

@@ -74,8 +74,10 @@ def read_matrix(
     columns: Sequence[str],
     decimal: str | None = None,
     kept: NDArray[np.intp] | None = None,
+    *,
+    gaps: bool = False,
 ) -> NDArray[np.float64]:
-    """Columns of numbers, side by side; of all rows, or of those that are kept."""
+    """Columns of numbers, side by side; of all rows, or of those that are kept. With ``gaps`` missing ones are nan."""
     for name in columns:
         table.column(name, "score")  # refused before anything is read
     matrix = None
@@ -83,15 +85,17 @@ def read_matrix(
     parts = (columns[first : first + several] for first in range(0, len(columns), several))
     read = (cells for part in parts for cells in _columns_of(table, [], part))
     for k, (name, cells) in enumerate(zip(columns, read, strict=True)):
+        cells = cells if kept is None else taken_cells(cells, kept)
+        there = np.flatnonzero(~lacking_cells(cells)) if gaps else None
         try:
-            numbers, _ = read_numbers(cells if kept is None else taken_cells(cells, kept), "y_score", decimal)
+            numbers, _ = read_numbers(cells if there is None else taken_cells(cells, there), "y_score", decimal)
         except InputError as error:
             if kept is not None and isinstance(error.row, int):
                 error.row = int(kept[error.row])
             raise error.located({"y_score": name}, getattr(table, "where", None)) from None
         if matrix is None:
-            matrix = np.empty((len(numbers), len(columns)))
-        matrix[:, k] = numbers
+            matrix = np.full((len(cells), len(columns)), np.nan)
+        matrix[slice(None) if there is None else there, k] = numbers
     assert matrix is not None
     return matrix
 
