@@ -1,6 +1,6 @@
 """`auto` against every single method over many kinds of problems, and how often its intervals hold the truth.
 
-    python benchmarks/extrapolation_families.py [--draws 12] [--only gauss,cjk] [--resamples 20] [--no-intervals]
+    python benchmarks/extrapolation_families.py [--draws 12] [--only gauss,cjk] [--no-intervals]
 
 The best single method of a problem is taken twice: on the draws it is judged by (hindsight), and on the other draws.
 Other rules to combine the methods are tried on the same back-tests.
@@ -310,7 +310,7 @@ def against_best(errors: Mapping[str, list[float]], singles: Iterable[str]) -> t
     return best, float(np.sqrt(auto / square[best].mean())), float(np.sqrt(auto / np.mean(held)))
 
 
-def measure(problem: Problem, draws: int, resamples: int, intervals: bool) -> dict[str, Any]:
+def measure(problem: Problem, draws: int, intervals: bool) -> dict[str, Any]:
     """RMSE of `auto` and of every method on the same draws, and how often the 90 % interval held the truth."""
     truth, found, held, widths = problem.truth(), {}, [], []
     rules: dict[str, list[float]] = {}
@@ -321,7 +321,6 @@ def measure(problem: Problem, draws: int, resamples: int, intervals: bool) -> di
             labels,
             k=[problem.target],
             level=0.9,
-            n_resamples=resamples,
             seed=number,
             interval=intervals,
             n_jobs=1,
@@ -350,7 +349,6 @@ def main() -> None:
     """Prints a line per problem and the summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=12)
-    parser.add_argument("--resamples", type=int, default=20)
     parser.add_argument("--only", default="", help="kinds, with commas between")
     parser.add_argument("--no-intervals", action="store_true")
     asked = parser.parse_args()
@@ -359,7 +357,7 @@ def main() -> None:
     for problem in problems():
         if kinds and problem.kind not in kinds:
             continue
-        row = measure(problem, asked.draws, asked.resamples, not asked.no_intervals)
+        row = measure(problem, asked.draws, not asked.no_intervals)
         auto, best = row["errors"].pop("auto"), row["best"]
         results[problem.name] = row | {"kind": problem.kind, "auto": auto}
         held = "" if asked.no_intervals else f"  90 % held {row['held']:.2f} (width {row['width']:.3f})"

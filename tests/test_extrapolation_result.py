@@ -49,7 +49,7 @@ def test_estimates_fall_and_intervals_hold_them(ex: Extrapolation) -> None:
     assert all(0 <= e.low <= e.value <= e.high <= 1 for e in values)
     seen, far = values[2], values[4]
     assert far.high - far.low > 0
-    assert far.method == "class bootstrap"
+    assert far.method == "model of the error"
     assert seen == ex.observed[60]
     assert seen.method == "class jackknife"
 

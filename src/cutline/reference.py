@@ -651,6 +651,8 @@ ATTRIBUTES: dict[str, str] = {
     "FunctionBasis.functions": "Functions of u, vectorised, whose weighted sum is D̄.",
     "FunctionBasis.name": "What reports call it.",
     "FunctionBasis.needs_scores": "Whether ranks are not enough: no.",
+    "FunctionBasis.constraint": "``'convex'`` for weights of at least 0, ``'none'`` for any.",
+    "LinearSpline.constraint": "``'convex'`` (weights of at least 0), ``'monotone'`` (D̄ does not fall) or ``'none'``.",
     "LinearSpline.m": "How many evenly spaced knots, unless ``knots`` are given.",
     "LinearSpline.knots": "Places of the knots on the scale of U, in [0, 1).",
     "LinearSpline.name": "What reports call it.",
