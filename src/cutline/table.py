@@ -393,7 +393,8 @@ def count(value: float) -> str:
     """A number of cases: whole where it is whole, one digit where ties make it a share, nothing for nan."""
     if not math.isfinite(value):
         return format_value(float(value))
-    return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
+    # a half rounds up, as readers do: 20 · 87 / 400 is 4.4, though its float lies below 4.35
+    return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value + 1e-9:,.1f}"
 
 
 def pluralize(value: float, one: str, many: str = "") -> str:

@@ -317,7 +317,7 @@ def capitalized(text: str) -> str:
 
 def rounded(value: float) -> str:
     """A number of cases as far as it matters: whole from ten on, else with one digit."""
-    return count(round(value, 0 if value >= 10 else 1))
+    return count(round(value) if value >= 10 else value)
 
 
 def tested(row: Mapping[str, Any]) -> dict[str, str]:

@@ -26,7 +26,7 @@
 
   const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
   const fixed = (v, d) => Number(v.toFixed(d)).toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
-  const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v, 1));
+  const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v + 1e-9, 1));  // a half rounds up, as in the text
   const counted = (v, one) => number(v) + " " + one + (whole(v) && Math.round(v) === 1 ? "" : "s");
   const bound = (v) => fixed(v, v < 1000 ? 1 : 0);
   const money = (v) => fixed(v, Math.abs(v) < 1000 && !whole(v) ? 2 : 0).replace("-", "−");
