@@ -215,12 +215,12 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
 
 def _information_missing(p: Any, prior: float) -> tuple[Any, Any]:
     """What the information of a positive and of a negative lacks, in nats: its mean is 0 for a perfect model."""
-
-    def missing(q: Any, share: float) -> Any:
-        with np.errstate(divide="ignore"):
-            return np.where(q >= share, -np.log(q), np.log1p(-q) - log(share) - log1p(-share))
-
-    return missing(p, prior), missing(1.0 - p, 1.0 - prior)
+    with np.errstate(divide="ignore"):
+        of_pos, of_neg = (
+            np.where(q >= share, -np.log(q), np.log1p(-q) - log(share) - log1p(-share))
+            for q, share in ((p, prior), (1.0 - p, 1.0 - prior))
+        )
+    return of_pos, of_neg
 
 
 @_information(
