@@ -57,6 +57,12 @@ def test_cuts_by_cost_and_with_a_reviewer(scores: str) -> None:
     found = json.loads(out)
     assert found["goal"] == {"cost_fp": 1.0, "cost_fn": 5.0}
     assert found["expected_cost"]["low"] < found["expected_cost"]["value"] < found["expected_cost"]["high"]
+    status, out, _ = run("cut", scores, "--maximize", "f1", "--resamples", "50", "--format", "json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["goal"] == {"maximize": "f1"}
+    assert found["threshold_interval"][0] <= found["threshold"] <= found["threshold_interval"][1]
+    assert found["expected"]["low"] < found["expected"]["value"] < found["expected"]["high"]
     status, out, _ = run("cut", scores, "--precision", ".5", "--confidence", ".9", "--capacity", "100")
     assert status == 0
     assert "review" in out

@@ -65,6 +65,7 @@ VALUES: dict[str, list[str]] = {
     "fixed_cost": ["1"],
     "budget": ["11"],
     "capacity": ["6"],
+    "maximize": ["f1"],
     "ties": ["expand"],
     "costs": ["1,2"],
     "max_loss": [".1"],
@@ -107,8 +108,8 @@ NOT_BESIDE = {
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
-    "cut": {"precision", "specificity", "fpr", "capacity"},
-    "cut --capacity": {"recall", "specificity", "fpr", "prevalence", "seed", "resamples"},
+    "cut": {"precision", "specificity", "fpr", "maximize", "capacity"},
+    "cut --capacity": {"recall", "specificity", "fpr", "maximize", "prevalence", "seed", "resamples"},
     "screen": {"budget", "max_loss"},
     "label-plan": {"positive", "label"},
 }

@@ -231,3 +231,44 @@ def test_the_hull_of_models_is_that_of_all_their_points() -> None:
         ordered = sorted(corners)
         assert t <= np.interp(x, [c[0] for c in ordered], [c[1] for c in ordered]) + 1e-12
     assert corners <= {(round(x, 15), round(t, 15)) for x, t in points} | set(points)
+
+
+@pytest.mark.parametrize("name", ["f1", "youden_index", "matthews_correlation", "f_beta(beta=2)", "error_rate"])
+def test_the_cut_that_maximises_a_measure_is_the_best_of_all(name: str) -> None:
+    rng = np.random.default_rng(10)
+    y = rng.random(120) < 0.3
+    s = rng.normal(y).round(1)
+    cut = cl.threshold_for(y, s, maximize=name, n_resamples=50)
+    lower = cl.measure(name.partition("(")[0]).better == "lower"
+
+    def at(threshold: float) -> float:
+        (value,) = cl.evaluate(y, s, measures=[name], threshold=threshold, interval=None).estimates.values()
+        return value.value
+
+    values = [at(t) for t in [*np.unique(s), -np.inf]]
+    best = np.nanmin(values) if lower else np.nanmax(values)
+    assert at(float(cut)) == pytest.approx(best) == cut.best.apparent
+    assert (cut.best.value.value > best) if lower else (cut.best.value.value < best)  # the optimism is taken off
+    assert cut.best.limits.low <= float(cut) <= cut.best.limits.high
+    assert cut.goal == {"maximize": name}
+    assert cut.to_dict()["threshold_interval"] == list(cut.best.limits)
+    assert cl.evaluate(y, s, measures=["roc_auc"], n_resamples=50).cut(maximize=name).best.apparent == cut.best.apparent
+    weighted = cl.threshold_for(y, s, maximize=name, n_resamples=50, sample_weight=np.full(120, 2.0))
+    assert float(weighted) == float(cut)
+
+
+def test_a_cut_by_a_measure_of_useless_scores_admits_its_luck() -> None:
+    rng = np.random.default_rng(11)
+    cuts = [cl.threshold_for(rng.random(200) < 0.4, rng.random(200), maximize="youden", seed=k) for k in range(20)]
+    assert np.mean([cut.best.apparent for cut in cuts]) > 0.06
+    assert abs(np.mean([cut.best.value.value for cut in cuts])) < 0.04  # the truth is 0
+
+
+def test_only_a_measure_of_counts_can_be_maximised() -> None:
+    y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1]
+    with pytest.raises(cl.InputError, match="maximize is roc_auc, which is not a measure of the four counts"):
+        cl.threshold_for(y, s, maximize="roc_auc")
+    with pytest.raises(cl.InputError, match="confidence goes with"):
+        cl.threshold_for(y, s, maximize="f1", confidence=0.9)
+    with pytest.raises(cl.InputError, match="exactly one"):
+        cl.threshold_for(y, s, maximize="f1", recall=0.5)

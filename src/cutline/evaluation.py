@@ -232,6 +232,7 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
         fpr: float | None = None,
         specificity: float | None = None,
         quota: int | float | None = None,
+        maximize: MeasureLike | None = None,
         confidence: float | None = None,
         cost_fp: float | None = None,
         cost_fn: float | None = None,
@@ -240,7 +241,8 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
         """The threshold for one goal, as :func:`threshold_for` finds it; with ``confidence`` it holds on new data."""
         from .decide.thresholds import find_cut
 
-        goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
+        goals: dict[str, Any] = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
+        goals |= {"quota": quota, "maximize": None if maximize is None else parse_measure(maximize)}
         if quota is not None and self.rows.batched:
             raise whole_list("a threshold for a quota")
         costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}

@@ -338,6 +338,10 @@ PARAMETERS: dict[str, str] = {
     "out.",
     "Evaluation.cut.quota": "The most cases to take: a number, or a share of the list. A tie across the quota stays "
     "out.",
+    **dict.fromkeys(
+        ("threshold_for.maximize", "Evaluation.cut.maximize"),
+        "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
+    ),
     "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
     "it.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",

@@ -20,6 +20,7 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
 
     confidence: float | None = share("Confidence that the target is met on new data.")
     prevalence: float | None = share("Share of positives where the scores will be used.")
+    maximize: str | None = option("Cut with the best value of a measure (f1, youden_index).", metavar="MEASURE")
     capacity: Any = option("Cases below the cut that a reviewer can look at.", callback=o.read_quota, metavar="N|P%")
     output: str | None = option("Write the cut here, as JSON.", "-o", "--output", type=o.OutputFile(), metavar="PATH")
 
@@ -30,6 +31,7 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
   cutline cut scores.csv --label y --score p --recall .8 --confidence .9 -o cut.json
   cutline cut scores.csv --precision .5 --confidence .9 --capacity 200
   cutline cut scores.csv --cost-fp 1 --cost-fn 20 --prevalence .01
+  cutline cut scores.csv --maximize youden_index
   cutline select new-scores.csv --score p --cut cut.json
 """,
     renames={"quota": "--capacity"},
@@ -42,9 +44,9 @@ def cut(asked: CutArguments) -> Report:
     """
     from ..decide.thresholds import threshold_for, triage
 
-    goal = asked.named("recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn")
+    goal = asked.named("recall", "precision", "specificity", "fpr", "maximize", "cost_fp", "cost_fn")
     if not goal:
-        remedy = "add one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
+        remedy = "add one of {recall}, {precision}, {specificity}, {fpr}, {maximize}, or {cost_fp} with {cost_fn}"
         raise InputError(None, "no target given", remedy)
     loaded = load_one_score(asked)
     goal |= asked.named("confidence", "prevalence")
@@ -53,7 +55,7 @@ def cut(asked: CutArguments) -> Report:
         if asked.capacity is None:
             zones, made = None, cast("Any", threshold_for(*loaded.arrays, **how))
         else:
-            beyond = sorted(goal.keys() & {"recall", "cost_fp", "cost_fn", "prevalence"})
+            beyond = sorted(goal.keys() & {"recall", "maximize", "cost_fp", "cost_fn", "prevalence"})
             if beyond:
                 raise InputError(beyond[0], "cannot be used with a reviewer", "use {precision}, {specificity} or {fpr}")
             drawn = asked.drawn.keys() - {"level"}

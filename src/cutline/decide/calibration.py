@@ -39,7 +39,7 @@ _SPREAD_DRAWS = 400  # a standard error from so many replicates is known to 3.5%
 
 def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
     """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
-    return _Fits.of(pos[None], neg[None]).at(np.cumsum(pos.astype(np.float64) + neg))[0]
+    return np.asarray(_Fits.of(pos[None], neg[None]).at(np.cumsum(pos.astype(np.float64) + neg))[0])
 
 
 class _Fits(NamedTuple):
@@ -316,12 +316,12 @@ class _Draws:
         times = (np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_drawn))
         return _stacked(self._weighed(self.sample.positive, weight * each) for each in times)
 
-    def _weighed(self, positive: NDArray[np.bool_], weight: Floats) -> list[Floats]:
+    def _weighed(self, positive: NDArray[np.bool_], weight: Floats) -> list[Any]:
         block = self.block[self.group]
         return [np.bincount(block[side], weight[side], len(self.pos)) for side in (positive, ~positive)]
 
 
-def _stacked(drawn: Iterable[list[Floats]]) -> tuple[Any, Any]:
+def _stacked(drawn: Iterable[list[Any]]) -> tuple[Any, Any]:
     pos, neg = zip(*drawn, strict=True)
     return np.array(pos), np.array(neg)
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import ratio
+from ..catalogue.declare import parse_measure, ratio
 from ..errors import InputError, show
 from ..estimate import Estimate
 from ..inference.limits import wilson
@@ -42,9 +42,9 @@ from ..table import (
     round_up,
     to_jsonable,
 )
-from ..types import FilePath, Floats, Label, Labels, Scores, TableSource
+from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, check_quota, checked
-from .error_costs import ErrorPrices, cheapest
+from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
 from .selection import hits_at
 
@@ -52,7 +52,7 @@ PROMISES = ("recall", "precision", "specificity", "fpr")
 # The sequence of tests starts where odds this many times those promised would be found with this probability.
 # A later start finds smaller gains and refuses more samples; chosen by hand.
 START_ODDS, START_POWER = 3.0, 0.8
-GOALS = (*PROMISES, "quota")
+GOALS = (*PROMISES, "quota", "maximize")
 _WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
 _WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate of at most"}
 
@@ -63,14 +63,16 @@ class Cut(float):
 
     It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
     sample, ``chance`` how often a cut chosen this way keeps its promise on new data (nan if unknown), ``cost`` the
-    expected cost per case if costs were given, ``note`` a summary in one sentence. ``save`` writes a cut file,
+    expected cost per case if costs were given, ``best`` what a measure to maximize gives on new data and the interval
+    of the threshold, ``note`` a summary in one sentence. ``save`` writes a cut file,
     ``Cut.load`` reads one; a loaded cut has no ``point``.
     """
 
-    goal: dict[str, float]
+    goal: dict[str, Any]
     point: OperatingPoint | None
     chance: float
     cost: Estimate | None
+    best: BestCut | None
     note: str
     sample: dict[str, Any]
 
@@ -78,17 +80,18 @@ class Cut(float):
         cls,
         threshold: float,
         *,
-        goal: Mapping[str, float],
+        goal: Mapping[str, Any],
         note: str,
         point: OperatingPoint | None = None,
         chance: float = math.nan,
         cost: Estimate | None = None,
+        best: BestCut | None = None,
         sample: Mapping[str, Any] | None = None,
     ) -> Cut:
         """A cut from its threshold and what is known of it."""
         cut = super().__new__(cls, threshold)
         cut.goal, cut.note, cut.point = dict(goal), note, point
-        cut.chance, cut.cost, cut.sample = chance, cost, dict(sample or {})
+        cut.chance, cut.cost, cut.best, cut.sample = chance, cost, best, dict(sample or {})
         return cut
 
     @property
@@ -101,6 +104,10 @@ class Cut(float):
         from .. import __version__
 
         costs = {} if self.cost is None else {"expected_cost": self.cost.to_dict()}
+        best: dict[str, Any] = {}
+        if self.best is not None:
+            best = {"threshold_interval": list(self.best.limits), "expected": self.best.value.to_dict()}
+            best["optimism"] = self.best.optimism
         chance = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
         return {
             "cutline": __version__,
@@ -109,6 +116,7 @@ class Cut(float):
             "goal": self.goal,
             **chance,
             **costs,
+            **best,
             "note": self.note,
             "sample": self.sample,
         }
@@ -214,6 +222,7 @@ def threshold_for(
     fpr: float | None = None,
     specificity: float | None = None,
     quota: int | float | None = None,
+    maximize: MeasureLike | None = None,
     confidence: float | None = None,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
@@ -230,6 +239,9 @@ def threshold_for(
     least that, with as many taken as possible. ``fpr=0.1`` and ``quota=200`` (rows, or a share): at most that, with as
     many taken as possible; a tie at the quota is left out, because a threshold cannot split it. ``cost_fp`` and
     ``cost_fn``: the lowest expected cost, for the sample's share of positives or for ``prevalence``.
+    ``maximize="f1"``: the best value of a measure of the four counts, such as ``youden_index``; a loss is minimized.
+    The cut's ``best`` has the value to expect on new data, without the optimism of choosing the cut on these, and an
+    interval of the threshold.
 
     With ``confidence=0.9`` the cut keeps the recall, precision, specificity or false positive rate on new data like
     these with that confidence: in at most 10 of 100 samples a cut is issued that breaks its promise. If there are too
@@ -247,12 +259,14 @@ def threshold_for(
     (0.4, 0.7)
     >>> float(threshold_for(y * 10, s * 10, recall=0.6, confidence=0.9))
     0.4
-    >>> float(threshold_for(y, s, cost_fp=1, cost_fn=3))
-    0.4
+    >>> float(threshold_for(y, s, cost_fp=1, cost_fn=3)), float(threshold_for(y, s, maximize="f1"))
+    (0.4, 0.4)
     """
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
     sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
-    goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
+    goals: dict[str, Any] = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
+    goals |= {"quota": quota}
+    goals["maximize"] = None if maximize is None else parse_measure(maximize)
     costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
     ranking = rank(sample)
     return find_cut(sample, ranking, goals, costs, confidence, level=level, n_resamples=n_resamples, seed=seed)
@@ -283,10 +297,27 @@ def find_cut(
         raise InputError(None, f"give exactly one of {every}, or {{cost_fp}} with {{cost_fn}}; got {named}", "")
     if confidence is not None:
         check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
-        if not asked or "quota" in asked:
+        if not asked or asked.keys() & {"quota", "maximize"}:
             raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
-    goal, chance, cost = asked, math.nan, None
-    if not asked:
+    goal, chance, cost, best_by = asked, math.nan, None, None
+    if "maximize" in asked:
+        spec = asked["maximize"]
+        if not spec.measure.needs_threshold:
+            why = f"is {spec}, which is not a measure of the four counts at a threshold"
+            raise InputError("maximize", why, "choose one such as f1, youden_index or matthews_correlation")
+        if "prevalence" in priced:
+            raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
+        drawn: Any = {"level": level, "n_resamples": n_resamples, "seed": seed, "clusters": clusters}
+        best_by = best_cut(sample, ranking, spec, **drawn)
+        goal, value, (low, high) = {"maximize": str(spec)}, best_by.value, best_by.limits
+        point = operating_point(ranking, threshold=best_by.threshold, level=level, cut_of=cut_of)
+        note = (
+            f"{spec} is {format_value(best_by.apparent)} here, the best of all cuts; expect "
+            f"{format_value(value.value)} ({level:.0%} interval {format_value(value.low)} to "
+            f"{format_value(value.high)}) on new data. Another sample could place the cut anywhere from "
+            f"{format_value(low)} to {format_value(high)}"
+        )
+    elif not asked:
         for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
             if name not in priced:
                 raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
@@ -325,7 +356,7 @@ def find_cut(
         why = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
         raise InputError("y_score", why, "give those rows a finite score below the others")
     rows = fingerprint(sample)
-    return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, sample=rows)
+    return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, best=best_by, sample=rows)
 
 
 def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
