@@ -177,7 +177,7 @@ def test_batches_that_need_their_rows_say_so(streamed: Any, file: Path) -> None:
     for ask in (lambda: ev.sample, ev.calibration, lambda: ev.with_measures("pem"), lambda: ev.curve("roc").band()):
         with pytest.raises(cl.InputError, match="streamed"):
             ask()
-    for options in ({"stratify": True}, {"quota": 0.001}, {"missing": "error"}, {"prevalence": 0.1}, {"by": "region"}):
+    for options in ({"stratify": True}, {"quota": 0.001}, {"missing": "error"}, {"prevalence": 0.1}):
         said = []
         for source in ({"y_true": file}, streamed):
             with pytest.raises(cl.InputError) as error:
@@ -187,6 +187,8 @@ def test_batches_that_need_their_rows_say_so(streamed: Any, file: Path) -> None:
             assert said[0] == said[1]
     with pytest.raises(cl.InputError, match="clusters needs the rows in memory"):
         cl.evaluate(**streamed, **how, clusters="region")
+    with pytest.raises(cl.InputError, match="batch does not go with by=… where rows are streamed"):
+        cl.evaluate(**streamed, **how, by="region")
 
 
 @pytest.mark.parametrize("streamed", ENGINES, indirect=True)
