@@ -210,7 +210,7 @@ def test_calibration_prints_what_python_gives(models: str, weighted: bool, tmp_p
     status, out, _ = run("evaluate", models, "--calibration", *words)
     assert status == 0
     assert "miscalibration (p = " in out
-    assert "in_the_large" in out
+    assert "average bias" in out
     status, out, _ = run("evaluate", models, "--calibration", *words, "--format", "csv")
     assert out.splitlines()[0] == "probability,comes_true,low,high,confidence_low,confidence_high"
 

@@ -112,6 +112,7 @@ def commands(months: str, classes: str) -> dict[str, list[str]]:
         "cut": ["cut", *one, "--recall", ".8", "--confidence", ".9"],
         "select": ["select", *one, "--quota", "5"],
         "check": ["check", *one, "roc_auc >= .7"],
+        "calibration": ["evaluate", *one, "--calibration"],
         "doctor": ["doctor", APPLICANTS],
         "months": ["evaluate", *by, "--by", "month", "--quota", "200"],
         "regions": ["evaluate", *by, "--by", "region"],
@@ -130,7 +131,8 @@ def test_a_default_answer_fits_on_a_screen(name: str, months: str, classes: str)
     text, status = shown(*commands(months, classes)[name])
     assert status in (0, 3, 4), text
     lines = text.rstrip("\n").split("\n")
-    assert max(map(len, lines)) <= 80, text
+    wrapped = [line for line in lines if not line.startswith("Next: ")]  # a command is left whole, to be copied
+    assert max(map(len, wrapped)) <= 80, text
     assert len(lines) <= HEIGHT, text
 
 
@@ -143,7 +145,7 @@ def test_wider_terminals_are_used_and_not_exceeded(name: str, width: int, months
     assert len(text.rstrip("\n").split("\n")) <= HEIGHT
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("select", "check", "doctor")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("select", "check")])
 def test_no_raw_identifiers_and_no_exponents_in_an_answer(name: str, months: str, classes: str) -> None:
     text = plain(*commands(months, classes)[name]).replace("nb_", "").replace("a_*", "")
     assert not IDENTIFIERS.findall(text), text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -91,6 +91,8 @@ class Diagnosis(HasSections, TabularResult):
     def sections(self) -> Iterator[Section]:
         """What the columns could be, how the scores look, what to check, and the command to run next."""
         columns, scores, findings = self.shown()
+        columns = [{"contents" if key == "holds" else key: value for key, value in row.items()} for row in columns]
+        scores = [_score_line(row) for row in scores]
         yield Section("answer", [self.headline, *([f"detected: {self.understood}"] if self.understood else [])])
         yield Section("columns", [Table(columns, "Columns")])
         if self.balance:
@@ -101,6 +103,15 @@ class Diagnosis(HasSections, TabularResult):
             yield Section("findings", [f"- {sentence}" for sentence in findings], "What to check:")
         if self.command:
             yield Section("next", [f"Next: {self.command}"])
+
+
+def _score_line(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A score as a reader sees it: its AUC with the interval, and how much is tied."""
+    line = {"score": row["score"], "kind": row["kind"]}
+    if isinstance(row["auc"], float):
+        line |= {"ROC AUC": f"{row['auc']:.3f}", "95% interval": f"{row['low']:.3f} to {row['high']:.3f}"}
+        return line | {"tied pairs": f"{row['tied_pairs']:.1%}"}
+    return line | {"ROC AUC": "", "95% interval": "", "tied pairs": ""}
 
 
 @checked

@@ -406,6 +406,15 @@ def pluralize(value: float, one: str, many: str = "") -> str:
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {many or one + 's'}"
 
 
+def joined(names: Sequence[str], word: str = "and") -> str:
+    """Names in a sentence.
+
+    >>> joined(["a", "b", "c"], "or")
+    'a, b or c'
+    """
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def ends(low: float, high: float) -> str:
     """An interval in a cell of its own; empty where there is none."""
     return f"{format_value(low)} … {format_value(high)}" if low == low else ""

@@ -20,7 +20,18 @@ from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
-from .table import HasSections, KeepsFields, Members, Section, Table, format_value, pluralize, round_up, values_of
+from .table import (
+    HasSections,
+    KeepsFields,
+    Members,
+    Section,
+    Table,
+    format_value,
+    joined,
+    pluralize,
+    round_up,
+    values_of,
+)
 from .validate import check_text, checked
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
@@ -188,9 +199,9 @@ class Verdict(KeepsFields):
         if self.status == "clear":
             return f"use {self.best}"
         if self.status == "equivalent":
-            return f"{listed_or(sorted([self.best, *self.tested]))}, which differ by less than the margin"
+            return f"{joined(sorted([self.best, *self.tested]), 'or')}, which differ by less than the margin"
         if len(self.tied) > 1:
-            return f"{listed_or(self.tied)}, which are tied"
+            return f"{joined(self.tied, 'or')}, which are tied"
         return f"{self.best} is ahead, but not clearly" if self.status == "cannot tell" else f"{self.best} is ahead"
 
     @property
@@ -287,11 +298,6 @@ class Verdict(KeepsFields):
         return (
             f"Verdict({self.question}: {self.best}, {self.measure} {format_value(self.value.value)}; {self.sentence})"
         )
-
-
-def listed_or(names: Sequence[str]) -> str:
-    """Names of which any one will do: a, b or c."""
-    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def verdict_of(

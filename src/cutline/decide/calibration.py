@@ -193,9 +193,24 @@ class Calibration(HasSections, Drawn, DictResult):
     def sections(self) -> list[Section]:
         """Whether the probabilities are right, by how much they are not, and what that costs."""
         shown = ("measure", "part", "value", "low", "high")
-        rows = [{key: format_value(row[key]) for key in shown} for row in self.parts]
+        rows = [{key: format_value(row[key]).replace("_", " ") for key in shown} for row in self.parts]
+        meanings = {
+            "slope": "below 1: too extreme",
+            "intercept": "of the same line",
+            "in_the_large": "above 0: too low on average",
+        }
+        lines = [
+            {
+                "": "average bias" if row[""] == "in_the_large" else row[""],
+                "value": f"{row['value']:.3f}",
+                f"{self.level:.0%} interval": f"{row['low']:.3f} to {row['high']:.3f}",
+                "ideal": f"{row['ideal']:g}",
+                "meaning": meanings[row[""]],
+            }
+            for row in self.lines
+        ]
         return [
-            Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(self.lines)]),
+            Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(lines)]),
             Section("parts", [Table(rows, self.parts.title, "measure")]),
         ]
 

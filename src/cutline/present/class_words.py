@@ -12,9 +12,9 @@ import numpy as np
 from ..class_evaluation import class_notices
 from ..errors import PYTHON, Terms
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, count, ends, format_value, pluralize
+from ..table import Figure, Section, Table, count, ends, format_value, joined, pluralize
 from .render import Shaded
-from .words import arrow_of, between, joined, name_of, on_scale, short_comparison, short_rows, written
+from .words import arrow_of, between, name_of, on_scale, short_comparison, short_rows, written
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Spec

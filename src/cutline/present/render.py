@@ -76,7 +76,8 @@ def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[
         indent = "  " if paragraph else ""
         for part in section.parts:
             if isinstance(part, str):
-                fits = width is None or len(indent + part) <= width
+                # a command is left whole, so that it can be copied
+                fits = width is None or len(indent + part) <= width or section.name == "next"
                 hanging = indent * 2
                 paragraph.append(
                     f"{indent}{part}"

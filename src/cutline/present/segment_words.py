@@ -11,9 +11,9 @@ from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
 from ..evaluation import notices_of
 from ..inference.evidence import moves
-from ..table import Figure, Section, Table, count, ends, format_value, p_value, pluralize
+from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
-from .words import answer, chosen_measures, headline, joined, name_of, side_by_side, tested, title_of, written
+from .words import answer, chosen_measures, headline, name_of, side_by_side, tested, title_of, written
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList

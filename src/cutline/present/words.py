@@ -13,7 +13,7 @@ from ..catalogue.declare import Measure, Spec, measure, measures
 from ..errors import PYTHON, InputError, Terms
 from ..evaluation import notices_of
 from ..quotas import Quotas
-from ..table import Figure, Section, Table, count, count_range, ends, format_value, p_value, pluralize, round_up
+from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
 from .plot_data import models_of
 
 if TYPE_CHECKING:
@@ -270,7 +270,9 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         return []
     name = "the model" if ev.name == "model" else ev.name
     if point is None:
-        return _order_sentence(ev, name)
+        model = "The model" if ev.name == "model" else ev.name
+        order = "ranks a random positive above a random negative with probability"
+        return [f"{model} {order} {share(ev['roc_auc'])}."] if "roc_auc" in ev else []
     level, (low, high) = f"{ev.settings.level:.0%}", point.next_hits
     positives = f"{count(point.tp)} of the {of_positives(ev, point.tp + point.fn)}"
     known, coming = low == low, f"expect {count(low)} to {count(high)} ({level} prediction interval)"
@@ -297,22 +299,9 @@ def chance_sentence(point: Any) -> str:
     return f"A random choice would find {rounded(expected)}." if expected > 0 else ""
 
 
-def _order_sentence(ev: Evaluation, name: str) -> list[str]:
-    """How well the list is ordered; nothing where that was not evaluated."""
-    if "roc_auc" not in ev:
-        return []
-    auc = ev["roc_auc"]
-    return [f"{capitalized(name)} ranks a random positive above a random negative with probability {share(auc)}."]
-
-
 def share(e: Estimate) -> str:
     """A share with its interval in brackets."""
     return f"{e.value:.1%}{between(e)}"
-
-
-def capitalized(text: str) -> str:
-    """The beginning of a sentence; a model keeps its name."""
-    return text[0].upper() + text[1:] if text.startswith("the ") else text
 
 
 def rounded(value: float) -> str:
@@ -629,11 +618,6 @@ def answer(comparison: Comparison) -> list[str]:
     return [f"{said} {chance}".strip(), *filter(None, [lead, following])]
 
 
-def joined(names: Sequence[str], word: str = "and") -> str:
-    """Names in a sentence: a, b and c."""
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
-
-
 def _by_measure(comparison: Comparison) -> list[str]:
     """Which model where nothing else is asked: by the AUC, or by the first measure that was evaluated."""
     decided = comparison.decided
@@ -643,19 +627,12 @@ def _by_measure(comparison: Comparison) -> list[str]:
     spec = comparison.specs[verdict.measure]
     values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
     others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
-    reached = f"{title_of(spec, comparison.threshold)} {written(spec, verdict.value.value)}"
-    title = reached if not others else f"{reached}, {joined(others)}"
-    need = (
-        ""
-        if verdict.cases_needed is None or verdict.rival is None
-        else (f" {capitalized_first(verdict.cases_needed.sentence(verdict.rival.margin))}.")
-    )
-    return [f"{capitalized_first(verdict.lead)} ({title}).{need}", *([] if comparison.paired else [OWN_CASES])]
-
-
-def capitalized_first(text: str) -> str:
-    """A clause as a sentence."""
-    return text[:1].upper() + text[1:] if text.startswith(("use ", "you ")) else text
+    value = written(spec, verdict.value.value) + (f", {joined(others)}" if others else "")
+    needed = verdict.cases_needed
+    sentence = "" if needed is None or verdict.rival is None else needed.sentence(verdict.rival.margin)
+    need = f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
+    title = title_of(spec, comparison.threshold).removesuffix(" ↓")
+    return [f"By {title}, {verdict.lead}: {value}.{need}", *([] if comparison.paired else [OWN_CASES])]
 
 
 def cost_sentences(cheapest: Cheapest) -> list[str]:
@@ -667,10 +644,10 @@ def cost_sentences(cheapest: Cheapest) -> list[str]:
     where = f"{cheapest.model} at score > {format_value(cheapest.threshold)}"
     said = f"{where} is cheapest, but not clearly: {expected}." if rivals else f"Use {where}: {expected}."
     more = [
-        f"{row['model']} {money(row['costs_more'])} ({money(row['low'])} to {money(row['high'])})"
+        f"{row['model']} costs {money(row['costs_more'])} more ({money(row['low'])} to {money(row['high'])})"
         for row in cheapest.others
     ]
-    others = [f"More than that cost {joined(more)}."] if more else []
+    others = [f"Compared with it, {joined(more)}."] if more else []
     all_or_none = (
         f"Selecting everyone costs {money(cheapest.treat_all)}, selecting no one {money(cheapest.treat_none)}."
     )
@@ -678,8 +655,8 @@ def cost_sentences(cheapest: Cheapest) -> list[str]:
 
 
 def money(value: float) -> str:
-    """An amount with three digits, and a real minus."""
-    return f"{value:.3g}".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
+    """An amount with three decimals, a large one in whole units, and a real minus."""
+    return (f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}").replace("-", "−")
 
 
 def range_answer(result: Any) -> list[str]:
