@@ -552,13 +552,18 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         if check_number(accuracy, "accuracy", 0.0, 1.0) <= 0.0:
             raise InputError("accuracy", "is 0, which every number of classes reaches", "give a number in (0, 1]")
 
-        def reached(end: str, **how: float) -> float:
-            return largest_k_where(lambda k: getattr(self.accuracy(int(k), top=top), end) >= accuracy, **how)
+        def reached(end: int, **how: float) -> float:
+            def holds(k: float) -> bool:
+                at = self.accuracy(int(k), top=top)
+                ends = at.interval if math.isfinite(at.low) else self._interval(k, top, at.value)[:2]
+                return (at.value, *ends)[end] >= accuracy
 
-        name, value = f"classes_until({accuracy:g})", reached("value")
+            return largest_k_where(holds, **how)
+
+        name, value = f"classes_until({accuracy:g})", reached(0)
         if not self.has_interval:
             return Estimate(name, value)
-        low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
+        low, high = (reached(end, far=1e15, precision=1e-3) for end in (1, 2))
         return Estimate(name, value, low, high, self.level, "ends of the curve's interval")
 
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
