@@ -56,6 +56,21 @@ def test_a_higher_level_is_longer_by_student_t(ex: Extrapolation) -> None:
     assert wide.accuracy(500).value == ex.accuracy(500).value
 
 
+def test_the_half_width_is_that_of_the_formula(ex: Extrapolation) -> None:
+    k, n = 500, 50
+    estimate, law = ex.accuracy(k), ex.favorability
+    seen, error = ex.observed.test_accuracy, ex.observed.standard_error[-1]
+    alone = (law.accuracy(2 * n - 1) - law.accuracy(n) ** 2)[0] / n
+    variance = error**2 / alone * (law.accuracy(2 * k - 1) - law.accuracy(k) ** 2)[0] / n
+    inside, growth = (n * estimate.value + 0.5) / (n + 1), np.log(k / n)
+    centre, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
+    for end, sign, pull in ((estimate.low, -1, 0.0), (estimate.high, 1, 0.3)):
+        untested = 0.95 * (1 + pull * growth) / np.sqrt(1 + (1 - seen) * n)
+        half = np.sqrt(1.25**2 * variance / slope**2 + untested**2 + (0.08 * growth) ** 2)
+        expected = ((n + 1) / (1 + np.exp(-centre - sign * half)) - 0.5) / n
+        assert end == pytest.approx(expected, abs=0.01)  # near k1 the ends are led on from those seen
+
+
 def test_nine_in_ten_intervals_hold_the_truth() -> None:
     problem, rng = POPULATIONS.GaussianRecognition(5, 0.5), np.random.default_rng(5)
     truth = float(problem.accuracy([400])[0])
