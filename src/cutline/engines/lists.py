@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ..catalogue.compute import default_threshold
+from ..catalogue.compute import default_threshold, threshold_of
 from ..comparison import Comparison
 from ..decide.selection import SharedList
 from ..errors import InputError
@@ -20,10 +21,10 @@ from ..evaluation import Evaluation, evaluation_of
 from ..inference.batch_rows import BatchGroups
 from ..inference.evidence import Evidence
 from ..inference.intervals import check_method_exists
+from ..inference.paired import StreamedPairs
 from ..inference.segment_tests import selection_rates
 from ..partition import HashedPartition, Partition, label_of
 from ..quotas import Quotas, resolve_quota, why_no_cut
-from ..ranking import Ranking
 from ..segment_rows import SegmentedRows
 from ..segments import SegmentComparison, Segments
 from ..sources.arrays import Codes
@@ -38,8 +39,6 @@ from .streamed_pairs import (
     comparison_of,
     discordant_rows,
     gaps_between,
-    row_pairs,
-    thresholds_compared,
 )
 
 
@@ -74,7 +73,12 @@ class ListPlan:
             # models are compared on the same draws, or on none, as in memory
             same = replace(request.settings, stratify=bool(request.settings.stratify))
             request = replace(request, settings=same)
-        self.window = _window(self.places, self.whole.cases)
+        self.window: list[float] = []  # the cut of that list, and three standard deviations around it
+        if self.places is not None:
+            places, cases = self.places, self.whole.cases
+            half = max(3.0 * math.sqrt(max(places * (1.0 - places / cases), 1.0)), 1.0)
+            half = max(min(half, places, cases - places), 1.0)
+            self.window = [max(places - half, 0.5), places, min(places + half, cases)]
         self.jobs = [StreamPlan.of(request, one, segment=True) for one in self.totals[:-1]]
         self.jobs.append(StreamPlan.of(request, self.whole, batched=self.sizes is not None))
         self.quota = request.quota
@@ -153,7 +157,10 @@ class ListPlan:
             return found[-1]
         lists: dict[tuple[str, float], SharedList] = {}
         if self.places is not None:
-            lists["quota", float(self.places)] = self._list(self.places, _scores_at(found[-1].ranking, self.window))
+            ranking = found[-1].ranking  # the places of the window are groups of their own
+            ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+            at = np.minimum(np.searchsorted(ends, np.asarray(self.window) * (1.0 - 1e-12)), len(ends) - 1)
+            lists["quota", float(self.places)] = self._list(self.places, ranking.score[at].tolist())
         if self.threshold is not None:
             lists["threshold", self.threshold] = self._list(None, [self.threshold] * 3)
         understood = "; ".join((*getattr(self.table, "understood", ()), *self.checked.understood))
@@ -192,22 +199,6 @@ class ListPlan:
         return SharedList(tuple(names), at, cut[1], rates, hits, positives, None, self.settings.level)
 
 
-def _scores_at(ranking: Ranking, places: Sequence[float]) -> list[float]:
-    """The scores at some places, which are groups of their own."""
-    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
-    at = np.searchsorted(ends, np.asarray(places) * (1.0 - 1e-12))
-    return [float(score) for score in ranking.score[np.minimum(at, len(ends) - 1)]]
-
-
-def _window(places: int | None, cases: float) -> list[float]:
-    """Places whose scores are wanted: the cut, and three standard deviations around it."""
-    if places is None:
-        return []
-    half = max(3.0 * math.sqrt(max(places * (1.0 - places / cases), 1.0)), 1.0)
-    half = max(min(half, places, cases - places), 1.0)
-    return [max(places - half, 0.5), places, min(places + half, cases)]
-
-
 def compared(
     plans: Mapping[str, ListPlan],
     found: Mapping[str, Sequence[Evaluation]],
@@ -223,17 +214,22 @@ def compared(
     drawn = [{model: (p.kept or [])[k] for model, p in plans.items()} for k in range(len(plan.totals))]
     if plan.sizes is not None:
         return comparison_of(lists[-1], drawn[-1], margin, StreamedBatchPairs.between(lists[-1]))
-    gaps = [gaps_between(evaluations) for evaluations in lists]
+    first = next(iter(lists[-1].values()))
+    closed_forms = first.rows.independent and first.settings.interval is not None and len(plans) > 1
+    gaps = [gaps_between(evaluations) if closed_forms else None for evaluations in lists]
     if any(one is not None for one in gaps):
         add_rows(gaps)
-    thresholds = thresholds_compared(lists[-1])
+    decided = [spec for spec in first.specs.values() if spec.measure.paired_test == "decisions"]
+    thresholds = sorted({threshold_of(spec) for spec in decided}) if closed_forms else []
     counted: list[Discordant] = [{} for _ in lists]
     if thresholds:
         counted[-1] = discordant_rows(plan.table, plan.checked, thresholds)[()]
     if thresholds and plan.key is not None and plan.numbers is not None:
         for (key,), one in discordant_rows(plan.table, plan.checked, thresholds, [plan.key]).items():
             counted[int(plan.numbers(np.array([key]))[0])] = one
-    pairs = [row_pairs(*one) for one in zip(lists, gaps, counted, strict=True)]
+    unknown = dict.fromkeys(combinations(plans, 2), math.nan)
+    spreads = [unknown if own is None else own.variances() for own in gaps]
+    pairs = [StreamedPairs(first.rows.independent, *one) for one in zip(spreads, counted, strict=True)]
     *made, whole = (comparison_of(evs, own, margin, p) for evs, own, p in zip(lists, drawn, pairs, strict=True))
     if not plan.checked.segments:
         return whole

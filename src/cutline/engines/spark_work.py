@@ -201,8 +201,11 @@ def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
                     yield _answer(key, stream.result())
                     stream = None
                 if stream is None:
-                    key, task = own, tasks[ranges[own].model]
-                    stream = _stream(task, ranges[own])
+                    key, task, totals, draws = own, tasks[ranges[own].model], tasks[ranges[own].model].totals, None
+                    if task.draws is not None:  # a task has one core
+                        draws = Draws(*task.draws, weighted=totals.weighted, rows=totals.rows, in_threads=False)
+                    how: dict[str, Any] = {"tolerance": task.tolerance, "marks": task.marks, "draws": draws}
+                    stream = PartStream(totals, task.readings, start=Start(*ranges[own].before), **how)
                 score, pos, neg = (columns[name][first:last] for name in ("score", "pos", "neg"))
                 if task.draws is None:
                     stream.feed_groups(score, pos, neg)
@@ -213,16 +216,6 @@ def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
             yield _answer(key, stream.result())
 
     return work
-
-
-def _stream(task: Task, here: Range) -> PartStream:
-    draws = None
-    if task.draws is not None:
-        replicates, seed = task.draws
-        rows, weighted = task.totals.rows, task.totals.weighted
-        draws = Draws(replicates, seed, weighted=weighted, rows=rows, in_threads=False)  # a task has one core
-    start = Start(*here.before)
-    return PartStream(task.totals, task.readings, tolerance=task.tolerance, marks=task.marks, start=start, draws=draws)
 
 
 def gaps_of_rows(gaps: Sequence[Gaps | None], numbers: HashedPartition | None, models: int) -> Work:

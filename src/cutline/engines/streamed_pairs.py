@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.closed_forms import placements
-from ..inference.paired import Pairs, StreamedPairs
+from ..inference.paired import Pairs
 from ..sources.sql_table import Checked, SqlTable
 from ..types import Floats
 from .stream import Moments
@@ -82,33 +81,13 @@ def split_by(code: NDArray[np.intp], segments: int) -> list[tuple[int, NDArray[n
 Discordant = dict[tuple[str, str, float], tuple[int, int]]
 
 
-def _have_closed_forms(evaluations: Mapping[str, Evaluation]) -> bool:
-    first = next(iter(evaluations.values()))
-    return first.rows.independent and first.settings.interval is not None and len(evaluations) > 1
-
-
 def gaps_between(evaluations: Mapping[str, Evaluation]) -> Gaps | None:
     """What the rows are to be added to, where areas of models are compared by their placements; else None."""
     first = next(iter(evaluations.values()))
     by_area = any(spec.measure.paired_test == "delong" for spec in first.specs.values())
-    if not by_area or not _have_closed_forms(evaluations) or min(first.ranking.n_pos, first.ranking.n_neg) < 2:
+    if not by_area or min(first.ranking.n_pos, first.ranking.n_neg) < 2:
         return None
     return Gaps({model: (ev.ranking.score, *placements(ev.ranking)) for model, ev in evaluations.items()})
-
-
-def thresholds_compared(evaluations: Mapping[str, Evaluation]) -> list[float]:
-    """Thresholds at which rows are to be counted that only one of two models gets right."""
-    if not _have_closed_forms(evaluations):
-        return []
-    specs = next(iter(evaluations.values())).specs.values()
-    return sorted({threshold_of(spec) for spec in specs if spec.measure.paired_test == "decisions"})
-
-
-def row_pairs(evaluations: Mapping[str, Evaluation], gaps: Gaps | None, counted: Discordant) -> StreamedPairs:
-    """Pairs of models that were streamed on the same rows, which ``gaps`` has seen."""
-    variances: dict[Pair, float] = dict.fromkeys(combinations(evaluations, 2), np.nan)
-    first = next(iter(evaluations.values()))
-    return StreamedPairs(first.rows.independent, variances if gaps is None else gaps.variances(), counted)
 
 
 def comparison_of(

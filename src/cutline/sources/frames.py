@@ -64,7 +64,11 @@ class MemoryTable:
             raise rules.no_rows(self.name)
         dropped = 0
         if roles.missing == "drop":
-            columns, dropped = _complete(columns, self.name)
+            gone = _lacking(columns)
+            if gone.all():
+                raise rules.all_missing(self.name)
+            kept, dropped = np.flatnonzero(~gone), int(gone.sum())
+            columns = {key: taken_cells(values, kept) for key, values in columns.items()}
         understood: list[str] = []
         read: dict[tuple[str, str], Any] = {}
         refused: list[InputError] = []
@@ -155,15 +159,6 @@ def _loaded(source: Any) -> Any:
     ):
         raise no_table(source)
     return source
-
-
-def _complete(found: Mapping[tuple[str, str], Any], table: str) -> tuple[dict[tuple[str, str], Any], int]:
-    """The columns without the rows that lack something in one of them, and the number of these."""
-    gone = _lacking(found)
-    if gone.all():
-        raise rules.all_missing(table)
-    kept = np.flatnonzero(~gone)
-    return {key: taken_cells(values, kept) for key, values in found.items()}, int(gone.sum())
 
 
 def _lacking(found: Mapping[tuple[str, str], Any]) -> NDArray[np.bool_]:

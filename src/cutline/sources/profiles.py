@@ -178,7 +178,9 @@ def matching(table: DuckTable | MemoryTable, pattern: str) -> list[str]:
         return [pattern]
     found = [name for name in names_of(table) if fnmatch.fnmatchcase(name, pattern)]
     if not found:
-        raise InputError(None, f"{table.name} has no column that matches {show(pattern)}", f"it has {_names(table)}")
+        raise InputError(
+            None, f"{table.name} has no column that matches {show(pattern)}", f"it has {listed(names_of(table))}"
+        )
     return found
 
 
@@ -273,7 +275,7 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
         raise InputError(
             None,
             f"{table.name} has no column with two values that could be the label",
-            f"say which it is with {{label}} (columns: {_names(table)})",
+            f"say which it is with {{label}} (columns: {listed(names_of(table))})",
         )
     raise InputError(
         None,
@@ -307,10 +309,6 @@ def label_values(table: DuckTable | MemoryTable, name: str, most: int = 7) -> li
         known = taken_cells(cells, np.flatnonzero(~lacking_cells(cells)))
         return sorted_texts(str(cell) for cell in as_column(known, "y_true").tolist())[:most]
     return table.distinct(table.named[name].sql, "true", most)
-
-
-def _names(table: DuckTable | MemoryTable) -> str:
-    return listed(names_of(table))
 
 
 def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
