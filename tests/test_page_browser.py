@@ -367,7 +367,7 @@ def test_a_weighted_sample_has_its_charts_though_no_explorer(
 
 def test_reasons_are_read_without_scrolling_on_a_narrow_screen(tab: Any) -> None:
     tab.set_viewport_size({"width": 400, "height": 800})
-    edges = tab.evaluate("[...document.querySelectorAll('#goals p')].map((c) => c.getBoundingClientRect().right)")
+    edges = tab.locator("#goals p, #goals td").evaluate_all("(all) => all.map((c) => c.getBoundingClientRect().right)")
     assert edges
     assert max(edges) <= 400
     tab.set_viewport_size({"width": 1280, "height": 900})

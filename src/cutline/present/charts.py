@@ -38,7 +38,6 @@ TITLES = {
     "expected_cost": "Expected cost",
 }
 GREY, CHANCE, PERFECT = "#8a8a8a", (2, 3), (6, 4)
-ROUNDS_UP = 1e-9  # a number of cases that ends in a half is rounded up, as readers do: 20 · 87 / 400 is 4.4
 _REACH = (-2.0, 3.0)  # how far beyond the ends of a scale a mark may stand, in lengths of the scale; the frame cuts it
 _INVISIBLE = 0.3  # pixels
 _FAINT = 'fill="none" stroke="currentColor" stroke-opacity=".15"'

@@ -14,9 +14,10 @@ from ..decide.planning import amount
 from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
-from .charts import ROUNDS_UP, TITLES, Chart, colour, dash
+from .charts import TITLES, Chart, colour, dash
 from .figures import dots_chart, share_rows
 from .plot_data import Whole, at_stops, axis_end, found_frame, qrecall_intervals, quota_stops, thinned
+from .words import rounded
 
 if TYPE_CHECKING:
     from ..decide.planning import Plan
@@ -74,7 +75,7 @@ def explorer(
         if between is None
         else share_rows((ev.name, ev["hit_rate"]) for ev in evaluations)
     )
-    chance = start * positives / rows + ROUNDS_UP if between is None else positives / rows
+    chance = start * positives / rows if between is None else positives / rows
     planned = None
     if plan is not None and plan.quota:  # it allows for the optimism of choosing its quota, which the explorer does not
         low, high = plan.profit.interval
@@ -100,7 +101,7 @@ def explorer(
         "log": logarithmic,
         "asked": asked,
         "level": level,
-        "sentence": f"With {pluralize(start, 'place')}: {found}; a random choice finds {count(chance)}.",
+        "sentence": f"With {pluralize(start, 'place')}: {found}; a random choice finds {rounded(chance)}.",
         "dots": picture,
         "charts": charts,
         "kinds": QUOTA_CHARTS,

@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..table import Figure, count, format_value, pluralize
 from .charts import GREY, STRIP, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
 from .plot_data import axis_end, rates_end, reliability, score_histogram, segment_order
+from .words import rounded
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
@@ -166,7 +167,7 @@ def dots_chart(
     """
 
     def show(value: float) -> str:
-        return f"{value:.1%}" if percent else count(value)
+        return f"{value:.1%}" if percent else rounded(value)
 
     area = PlotArea(400, 58 + _ROW * len(rows), 12.0, 388.0, 16.0, 20.0 + _ROW * len(rows))
     across = x_name or (

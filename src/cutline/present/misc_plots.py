@@ -11,7 +11,7 @@ from ..class_evaluation import ClassEvaluation
 from ..decide.operating import RiskCoverage
 from ..errors import InputError
 from ..table import count, pluralize
-from .charts import ROUNDS_UP, colour
+from .charts import colour
 from .curve_plots import (
     GREY,
     LIGHT,
@@ -42,7 +42,7 @@ from .plot_data import (
     trend_frame,
     voting_frame,
 )
-from .words import quota_words
+from .words import quota_words, rounded
 
 
 def found(ax: Any, result: Any, *, quota: int | None = None) -> None:
@@ -61,9 +61,9 @@ def found(ax: Any, result: Any, *, quota: int | None = None) -> None:
         ax.plot(row["found"], y, "o", color=paint, markersize=9)
         where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
         ax.annotate(count(row["found"]), (row["found"], y), fontsize=11, fontweight="bold", color=paint, **where)
-    chance = places * models[0].facts["share_positive"] + ROUNDS_UP
+    chance = places * models[0].facts["share_positive"]
     reference(ax, [chance, chance], [-0.7, len(rows) - 0.4])
-    say_beside(ax, chance, -0.62, f"chance: {count(chance)}", xytext=(4, -2))
+    say_beside(ax, chance, -0.62, f"chance: {rounded(chance)}", xytext=(4, -2))
     ax.set(xlim=(0, places), ylim=(len(rows) - 0.4, -0.85))
     explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
     quiet(ax, at_places(result, "", quota=places), f"positives among {pluralize(places, 'place')}\n{explained}")

@@ -27,6 +27,7 @@
   const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
   const fixed = (v, d) => Number(v.toFixed(d)).toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
   const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v + 1e-9, 1));  // a half rounds up, as in the text
+  const rounded = (v) => (v >= 10 ? fixed(v % 2 === 0.5 ? v - 0.1 : v, 0) : number(v));  // as rounded() in present/words.py
   const counted = (v, one) => number(v) + " " + one + (whole(v) && Math.round(v) === 1 ? "" : "s");
   const bound = (v) => fixed(v, v < 1000 ? 1 : 0);
   const money = (v) => fixed(v, Math.abs(v) < 1000 && !whole(v) ? 2 : 0).replace("-", "−");
@@ -128,7 +129,7 @@
     const places = `${there ? `If ${percent(state.share)} were positive instead of ${percent(positives / rows)}, with` : "With"} ${range ? range.words : counted(q, "place")}`;
     const found = range ? `a hit rate of ${percent(value(best))} on average` : `${number(value(best))} of the ${counted(all, "positive")}`;
     const [finds, find, it] = range ? ["has", "have", "it has"] : there ? ["would find", "would find", "it would find"] : ["finds", "find", "it finds"];
-    const rest = `${others.length ? `, ${listed(others)}` : ""}. A random choice would ${range ? `have ${percent(all / rows)}` : `find ${number((q * all) / rows + 1e-9)}`}.`;
+    const rest = `${others.length ? `, ${listed(others)}` : ""}. A random choice would ${range ? `have ${percent(all / rows)}` : `find ${rounded((q * all) / rows)}`}.`;
     const average = models.length > 1 ? "" : within ? ` On average over lists like this one, expect ${between(within, bound)}.` : range && rateWithin ? ` Its ${data.level} interval is ${between(rateWithin, percent)}.` : "";
     const coming = next ? ` On the next list like this one, expect ${between(next, number)}${models.length > 1 ? ` from ${name}` : ""} (${data.level} prediction interval).` : "";
     const more = average + coming + (there ? " There are no intervals for another share of positives here: evaluate with that prevalence." : "");
@@ -177,7 +178,7 @@
     });
     const line = hero.querySelector("[data-chance]"), words = hero.querySelector("[data-chance-words]");
     line.setAttribute("points", line.getAttribute("points").split(" ").map((p) => `${x(chance)},${p.split(",")[1]}`).join(" "));
-    words.textContent = `random choice: ${show(chance + 1e-9)}`;
+    words.textContent = `random choice: ${state.range ? percent(chance) : rounded(chance)}`;
     words.setAttribute("x", x(chance));
     words.setAttribute("text-anchor", chance / end > 0.6 ? "end" : "start");
     const axis = hero.querySelector(".x-axis"), [tick, text] = [axis.querySelector("path"), axis.querySelector("text")];
