@@ -277,7 +277,7 @@ def main() -> None:
             path = make(folder / f"cutline-engines-{rows}.parquet", rows)
             print(f"{rows:,} rows, Spark local[2]; the peak is the driver's Python process")
             own = measured("spark_evaluator", path, small, chosen.memory_limit, folder)
-            for work in ("spark_values", "spark_intervals", "spark_compare", "spark_numpy"):
+            for work in ("spark_values", "spark_intervals", "spark_compare"):
                 found = measured(work, path, small, chosen.memory_limit, folder)
                 print(f"{'':16} {found['seconds'] / own['seconds']:8.2f} times Spark's evaluator")
 
