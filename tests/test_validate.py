@@ -166,6 +166,7 @@ ALSO_NEEDED: dict[str, dict[str, Any]] = {
     "cheapest": {"cost_fp": 1, "cost_fn": 2},
     "classes_needed": {"half_width": 0.1},
     "of": {"label": 0},
+    "rank_measure": {"measure": "mean_rank"},
 }
 OBJECTS = {name: make for name, make in EVERY.items() if " " not in name}
 

@@ -347,7 +347,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         reaches it. So the whole curve falls without a jump and approaches the fit for large ``k``. Both ends of an
         interval follow the same rule.
         """
-        kk = _as_sizes(k)
+        kk = as_sizes(k)
         seen = self.observed
         known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
         return np.where(kk <= self.n_classes, known, self._values(np.maximum(kk, float(self.n_classes)), 1))
@@ -456,14 +456,14 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
 
     def model_error(self, k: Floats) -> Floats:
         """Standard error of the accuracy at each ``k`` for what errors could not test, and for the distance to it."""
-        n, growth = max(self.observed.n_tested, 1), np.maximum(np.log(k / self.n_classes), 0.0)
+        n, growth = max(self.observed.n_tested, 1), np.maximum(np.log(as_sizes(k) / self.n_classes), 0.0)
         inside = (n * self.predict(k) + 0.5) / (n + 1.0)
         spread = np.hypot(1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * n), _OF_GROWTH * growth)
         return np.asarray(inside * (1.0 - inside) * spread / t_quantile(0.9, 1e9), dtype=np.float64)
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
-        kk = _as_sizes(k)
+        kk = as_sizes(k)
         value = self.predict(kk)
         ends = []
         for classes, at in zip(kk.tolist(), value.tolist(), strict=True):
@@ -748,7 +748,7 @@ def _check_k(k: Any) -> None:
         raise InputError("k", f"is {show(k)}, which is not a number of classes", "give a whole number of 1 or more")
 
 
-def _as_sizes(k: ArrayLike) -> Floats:
+def as_sizes(k: ArrayLike) -> Floats:
     """One or many numbers of classes as an array; they need not be whole."""
     sizes = np.asarray(k, dtype=object).ravel()
     for size in sizes.flat:

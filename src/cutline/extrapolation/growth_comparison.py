@@ -16,8 +16,9 @@ from ..estimate import Estimate
 from ..inference.differences import DifferenceTest
 from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, Floats
+from ..validate import check_number
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
-from .extrapolation_result import Extrapolation, rounded_share
+from .extrapolation_result import Extrapolation, as_sizes, rounded_share
 from .extrapolator import fit_with_method, resampled_fits
 from .favorability import ComparedByContent
 from .tasks import ScoreTask, jackknife_error
@@ -97,7 +98,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
 
     def band(self, k: ArrayLike | None = None) -> dict[str, Floats]:
         """The difference with a band that holds the whole curve: arrays ``k``, ``difference``, ``low``, ``high``."""
-        kk = self.sizes if k is None else np.atleast_1d(np.asarray(k, dtype=np.float64))
+        kk = self.sizes if k is None else as_sizes(k)
         gap = self._gap(kk)
         reach = self.critical * np.interp(np.log(kk), np.log(self.sizes), self.errors)
         return {"k": kk, "difference": gap, "low": np.maximum(gap - reach, -1.0), "high": np.minimum(gap + reach, 1.0)}
@@ -150,6 +151,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         """
         from scipy.special import ndtri
 
+        check_number(power, "power", 0.0, 1.0, open_ends=True)
         gap, error = abs(float(self._gap(k)[0])), self._error(k)
         seen = next(iter(self.models.values())).n_classes
         if gap == 0.0 or not math.isfinite(error):
