@@ -269,15 +269,9 @@ class Comparison(HasSections, Reported, DictResult, Models[Evaluation]):
             (one.ranking, two.ranking),
             (self.replicates[a].get(key), self.replicates[b].get(key)),
             self.settings,
-            self.by_blocks,
         )
         known = pair.difference == pair.difference and self.settings.interval is not None
         return self.pairs.test(pair) if known else tests.DifferenceTest()
-
-    @cached_property
-    def by_blocks(self) -> bool:
-        """Whether the lists are so long that measures are compared block by block instead of by replicates."""
-        return self.settings.interval == "auto" and all(ev.rows.is_long for ev in self.evaluations.values())
 
     @cached_property
     def choice_optimism(self) -> float:

@@ -279,10 +279,6 @@ class StreamedBatches(BatchRows):
     def set_by_design(self) -> bool:
         return False
 
-    @property
-    def is_long(self) -> bool:
-        return False
-
     def lists(self, ties: Ties = "expected") -> BatchLists:
         """The list of each batch."""
         return self.drawn.lists(ties)
@@ -291,12 +287,14 @@ class StreamedBatches(BatchRows):
         """Exact sums of the whole list."""
         return self.streamed.compute(specs)
 
-    def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
-        return self.drawn.resampler(settings, stratified=stratified)
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
+        return self.drawn.resampler(settings, stratified=stratified, paired=paired)
 
-    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
+    def replicate(
+        self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
+    ) -> dict[Spec, Replicates]:
         """As in memory; where scores were joined, the small shift that this makes is taken out."""
-        found = super().replicate(wanted, settings)
+        found = super().replicate(wanted, settings, paired=paired)
         whole = [spec for spec in wanted if not spec.measure.needs_quota]
         for spec, value in compute(whole, self.drawn.ranking).values.items():
             shift = wanted[spec].value - value

@@ -121,7 +121,7 @@ class ListPlan:
         """What takes the rows of a segment, or all rows."""
         job, totals, draws = self.jobs[k], self.totals[k], None
         if self.by_row:
-            draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
+            draws = Draws(job.drawn_by_row, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
         return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
 
     def evaluation(self, k: int, part: StreamSums, groups: BatchGroups | None = None) -> Evaluation:

@@ -135,7 +135,7 @@ class Passes:
         """What executors sum of a list; the measures that are read from it stay on the driver."""
         job = plan.jobs[k]
         readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
-        draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
+        draws = (job.drawn_by_row, job.settings.seed) if self.by_row else None
         return Task(plan.totals[k], readings, job.tolerance, plan.marks(k), draws)
 
     def _counted(self) -> Any:

@@ -109,7 +109,10 @@ class EvaluationRequest:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """Measures, their readings and obstacles for a table whose totals are known."""
+    """Measures, their readings and obstacles for a table whose totals are known.
+
+    ``drawn_by_row``: replicates of weighted rows and of paired models, drawn while the rows stream by.
+    """
 
     specs: list[Spec]
     readings: list[SweepPlan]
@@ -117,6 +120,7 @@ class StreamPlan:
     tolerance: float
     threshold: float | None
     settings: Settings
+    drawn_by_row: int
 
     @classmethod
     def of(
@@ -148,9 +152,10 @@ class StreamPlan:
                 "use 'percentile' or 'basic' (at these sizes the correction is far smaller than the interval)",
             )
         settings = request.settings
-        if settings.interval is not None and request.resamples is None:
-            settings = replace(settings, n_resamples=STREAMED_RESAMPLES)
-        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, threshold, settings)
+        by_row = settings.n_resamples if request.resamples is not None else STREAMED_RESAMPLES
+        if settings.interval is not None and totals.weighted:
+            settings = replace(settings, n_resamples=by_row)
+        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, threshold, settings, by_row)
 
     def marks(self, cases: float) -> list[float]:
         """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""

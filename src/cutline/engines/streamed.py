@@ -8,9 +8,8 @@ of any other, and a pass over the rows in any order, on any thread, gives the sa
 the condition back: quotas are taken as shares of the rows drawn, and what of a measure's spread is due to the number
 of rows (or of rows of each class, where the ordinary bootstrap keeps the class sizes) is taken out by regression.
 
-Weights add up: those of a block of c rows make a Poisson number with mean c. So where rows have no weights of their own
-and need not match the rows of other models, whole blocks are drawn after the pass, at a cost that does not grow with
-the rows. Only weighted rows and paired models are drawn row by row while they stream by.
+Only weighted rows and paired models are drawn so. Rows that count alike are drawn by blocks of the ranking after the
+pass, as in memory (``inference.resampling``), and have the same intervals as in memory.
 
 Replicates are read on the compact ranking: blocks of neighbouring groups count as ties, and the small shift that this
 makes, the same in every replicate to first order, is taken out by centring on the exact value.
@@ -36,7 +35,7 @@ from ..estimate import FROM_REPLICATES, Settings
 from ..inference.bands import hits_by
 from ..inference.closed_forms import Cuts, auc_spread
 from ..inference.evidence import GRID, Drawn, Evidence
-from ..inference.resampling import Replicates, Resampled
+from ..inference.resampling import Replicates, Resampled, Resampler
 from ..kernels import compiled
 from ..ranking import Ranking
 from ..runtime import cores, in_threads
@@ -49,16 +48,6 @@ from .stream import StreamPlan, StreamSums, empty_sample
 
 AXES = ("quota", "fpr")
 SHARES = np.linspace(0.0, 1.0, GRID)
-
-
-def drawn_by_block(ranking: Ranking, n_resamples: int, seed: int) -> NDArray[np.uint32]:
-    """Counts by block, class and replicate, drawn for whole blocks: a Poisson number with the mean of its rows."""
-    rng = np.random.default_rng([seed & (2**63 - 1), 3])
-    counts = np.empty((len(ranking), 2, n_resamples), np.uint32 if ranking.rows < 2**31 else np.uint64)
-    for r in range(n_resamples):
-        counts[:, 0, r] = rng.poisson(ranking.pos)
-        counts[:, 1, r] = rng.poisson(ranking.neg)
-    return counts
 
 
 def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floats]:
@@ -245,8 +234,8 @@ class Streamed(KeepsFields, Evidence):
         return Computed(values, self.sums)
 
     def resamples(self, spec: Spec) -> bool:
-        """Not a measure that reads every place; weighted rows only if they drew while they streamed by."""
-        return spec.measure.part != "ranking" and (self.counts is not None or not self.totals.weighted)
+        """Weighted rows only if they drew while they streamed by, and no measure that reads every place."""
+        return not self.totals.weighted or (self.counts is not None and spec.measure.part != "ranking")
 
     @property
     def keeps_list(self) -> bool:
@@ -258,17 +247,24 @@ class Streamed(KeepsFields, Evidence):
         """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
         return Cuts(self.ranking.pos, self.ranking.neg, ties=bool(self.single.all()))
 
-    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
-        """Replicates of the Poisson bootstrap."""
-        counts = self.counts
-        if counts is None:
-            counts = drawn_by_block(self.ranking, settings.n_resamples, settings.seed)
-        drawn = replicate(wanted, self.ranking, self.middle, counts)
+    def replicate(
+        self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
+    ) -> dict[Spec, Replicates]:
+        """Of rows that count alike from the ranking, as in memory; else what rows drew while they streamed by."""
+        if not self.totals.weighted and not paired:
+            return super().replicate(wanted, settings)
+        if self.counts is None:
+            return {}
+        drawn = replicate(wanted, self.ranking, self.middle, self.counts)
         return {spec: Replicates(wanted[spec].value, found) for spec, found in drawn.items()}
+
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
+        """Draws from the ranking."""
+        return Resampler(None, self.ranking, stratified=stratified, seed=settings.seed, progress=settings.progress)
 
     def label(self, method: str) -> str:
         """Methods that read Poisson replicates are called so."""
-        return f"poisson_{method}"
+        return f"poisson_{method}" if self.totals.weighted else method
 
     def settle(self, point: Any, rows: int | None) -> Any:
         """Inside a block of the compact ranking counts are interpolated.

@@ -21,7 +21,7 @@ from ..sources.arrays import Sample
 from ..types import Floats
 from .differences import flipped_scale, sign_matrix
 from .limits import t_quantile, wilson, wilson_spread, z_of
-from .resampling import Resampler, enough_replicates
+from .resampling import Resampler
 
 _AXIS = {"roc": 1, "precision_recall": 2}
 _BY_IDENTITY = {"gain": "hit_rate", "lift": "qrecall"}
@@ -54,8 +54,7 @@ def band(
     axis = _AXIS.get(name, 0)
     by_share = axis or name == "tpr_fpr"
     shares = grid if by_share else grid / ranking.cases
-    n_resamples = enough_replicates(settings.n_resamples, ranking.rows)
-    drawn = points(name, *resampler.curves(axis, shares, n_resamples))[1]
+    drawn = points(name, *resampler.curves(axis, shares, settings.n_resamples))[1]
     drawn = drawn[~np.isnan(drawn[:, -1])]
     value = points(name, *resampler.observed_curve(axis, shares))[1][0]
     n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)

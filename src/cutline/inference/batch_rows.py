@@ -355,10 +355,12 @@ class BatchRows(RowEvidence):
         """Measures without a quota, which read all batches as one list."""
         return compute(specs, self.ranking)
 
-    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
+    def replicate(
+        self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
+    ) -> dict[Spec, Replicates]:
         of_quota = [spec for spec in wanted if spec.measure.needs_quota]
         others = {spec: one for spec, one in wanted.items() if not spec.measure.needs_quota}
-        found = super().replicate(others, settings)
+        found = super().replicate(others, settings, paired=paired)
         drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
         for times in self.multiplicities(settings) if of_quota else ():
             for spec in of_quota:
@@ -417,10 +419,10 @@ class BatchRows(RowEvidence):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         raise whole_list("this cut")
 
-    def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
         if self.n_units < 2:
             raise single_batch()
-        return super().resampler(settings, stratified=stratified)
+        return super().resampler(settings, stratified=stratified, paired=paired)
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         if axis == "quota":

@@ -33,12 +33,10 @@ from . import bands
 from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
 from .limits import z_of
 from .resampling import (
-    BLOCKS,
     Replicates,
     Resampled,
     Resampler,
     Units,
-    by_block,
     enough_replicates,
     replicate,
     several_clusters,
@@ -66,7 +64,6 @@ def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
 
 
 Drawn = tuple[Floats, Floats, Floats]
-_LONG = 100_000  # rows from which blocks stand in for replicates (see ``resampling.BLOCKS``)
 GRID = 257  # places at which models are compared by influences or replicates; every place would cost memory only
 _EVERY_PLACE = 100_000  # places up to which each is read, however few rows stand for them
 
@@ -122,9 +119,26 @@ class Evidence(Protocol):
     def resamples(self, spec: Spec) -> bool:
         """Whether replicates of this measure can be drawn."""
 
-    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
-        """Replicates of measures."""
-        return {}
+    def replicate(
+        self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
+    ) -> dict[Spec, Replicates]:
+        """Replicates of measures; ``paired``: the same rows in each of several models."""
+        replicates: dict[Spec, Replicates] = {}
+        for stratified in (True, False):
+            chosen = {spec: request for spec, request in wanted.items() if request.keeps_classes == stratified}
+            if chosen:
+                resampler = self.resampler(settings, stratified=stratified, paired=paired)
+                left_out = any(request.jackknife for request in chosen.values())
+                n_resamples = settings.n_resamples
+                if settings.interval == "auto" and not resampler.by_blocks:
+                    n_resamples = enough_replicates(n_resamples, self.ranking.rows)
+                values = {spec: request.value for spec, request in chosen.items()}
+                replicates |= replicate(list(chosen), values, resampler, n_resamples, jackknife=left_out)
+        return replicates
+
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
+        """What draws replicates of these rows."""
+        raise RuntimeError(f"{type(self).__name__} has no replicates")
 
     @property
     def keeps_list(self) -> bool:
@@ -143,15 +157,6 @@ class Evidence(Protocol):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """What inference at a quota needs to know of the cut; ``recall`` for Qrecall and lift."""
         return self.cuts.at(taken, hits)
-
-    def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
-        """The measures on random blocks of rows."""
-        return {}
-
-    @property
-    def is_long(self) -> bool:
-        """Whether blocks of rows are long enough to stand in for replicates."""
-        return False
 
     def label(self, method: str) -> str:
         """What a method that reads replicates is called here."""
@@ -284,8 +289,8 @@ class RowEvidence(KeepsFields, Evidence):
             self.cuts, self.sample, self.ranking, taken, hits, level, self.clusters, recall, self.classes_given
         )
 
-    def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
-        """What draws replicates of these rows."""
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
+        """What draws replicates of these rows; ``paired``: the same rows in each of several models."""
         units = None
         if self.fold is not None:
             units = units_within(self.sample, self.fold, stratified, self.clusters)
@@ -296,32 +301,9 @@ class RowEvidence(KeepsFields, Evidence):
             clusters=self.clusters,
             seed=settings.seed,
             progress=settings.progress,
-            paired=self.paired,
+            paired=paired,
             units=units,
         )
-
-    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
-        replicates: dict[Spec, Replicates] = {}
-        for stratified in (True, False):
-            chosen = {spec: request for spec, request in wanted.items() if request.keeps_classes == stratified}
-            if chosen:
-                resampler, values = (
-                    self.resampler(settings, stratified=stratified),
-                    {s: chosen[s].value for s in chosen},
-                )
-                left_out = any(request.jackknife for request in chosen.values())
-                replicates |= replicate(list(chosen), values, resampler, settings.n_resamples, jackknife=left_out)
-        return replicates
-
-    @property
-    def is_long(self) -> bool:
-        if self.clusters is not None or self.fold is not None or self.ranking.rows < _LONG:
-            return False
-        n_pos = int(np.count_nonzero(self.sample.positive))
-        return min(n_pos, self.ranking.rows - n_pos) >= 100 * BLOCKS  # some 100 of either class in each block
-
-    def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
-        return by_block(specs, self.sample, settings.seed, by_class=self.classes_given)
 
     def label(self, method: str) -> str:
         return method if self.fold is None else f"{method}_within_folds"
@@ -342,9 +324,8 @@ class RowEvidence(KeepsFields, Evidence):
         by_quota = axis == "quota"
         whole = self.ranking.cases if by_quota else self.ranking.n_neg
         places, grid = self.lead_places(axis)
-        n_resamples = enough_replicates(settings.n_resamples, self.ranking.rows)
-        resampler = self.resampler(settings, stratified=not by_quota)
-        return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, n_resamples)[0]
+        resampler = self.resampler(settings, stratified=not by_quota, paired=self.paired)
+        return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, settings.n_resamples)[0]
 
 
 def units_within(

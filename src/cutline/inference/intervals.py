@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -46,10 +46,8 @@ from .evidence import Evidence
 from .limits import (
     dot,
     edge_limits,
-    effective_freedom,
     freedom_in_small_class,
     freedom_of,
-    jackknife,
     mover_limits,
     range_limits,
     scaled_limits,
@@ -58,7 +56,7 @@ from .limits import (
     wilson_share,
     z_of,
 )
-from .resampling import Replicates, Resampled, block_interval, enough_replicates
+from .resampling import Replicates, Resampled
 
 # Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
 # unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
@@ -119,8 +117,8 @@ class IntervalInputs:
         """
         drawn = self.replicates.values[np.isfinite(self.replicates.values)]
         error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
-        other, influence = jackknife(self.replicates.left_out, self.replicates.strata)
-        freedom = effective_freedom(influence) if len(influence) else max(self.smaller_class - 1.0, 1.0)
+        other, freedom = self.replicates.jackknife()
+        freedom = freedom if freedom == freedom else max(self.smaller_class - 1.0, 1.0)
         freedom = freedom_in_small_class(freedom, self.smaller_class)
         of_places = self.measure.extensive or self.measure.needs_quota
         if not self.evidence.independent and not of_places and other == other:
@@ -544,8 +542,8 @@ def estimate(
 ) -> dict[Spec, Estimate]:
     """Values of all specs with their intervals.
 
-    A comparison passes ``replicates_out`` to get replicates (or, of long lists, values by block) back: of every measure
-    where it compares by them.
+    A comparison passes ``replicates_out`` to get replicates of every measure back, where it compares by them: the same
+    rows drawn in every model. Intervals of single models do not depend on whether they are compared.
     """
     computed = evidence.compute([spec for spec in specs if not obstacles[spec]])
     values, ranking, level = computed.values, evidence.ranking, settings.level
@@ -566,30 +564,19 @@ def estimate(
             elif value == value and settings.interval is not None:
                 reason = _lacking(settings.interval, evidence)
             estimates[spec] = Estimate(str(spec), value, reason=reason)
-    wanted, by_block = list(resampled), settings.interval == "auto" and evidence.is_long
-    # Models are compared by leaving rows out, unless rows cannot be left out or replicates or blocks were asked for.
-    compared = by_block or settings.interval in BY_REPLICATES or not evidence.has_jackknife
-    if replicates_out is not None and settings.interval is not None and compared:
-        wanted = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
-    if by_block:
-        of_blocks = [spec for spec in wanted if not spec.measure.needs_quota]
-        for spec, spread in evidence.by_block(of_blocks, settings).items():
-            if replicates_out is not None:
-                replicates_out[str(spec)] = spread
-            if resampled.pop(spec, None):
-                low, high = block_interval(spec, values[spec], spread, level)
-                estimates[spec] = Estimate(str(spec), values[spec], low, high, level, "blocks")
-        wanted = [spec for spec in resampled if spec.measure.needs_quota]
-        settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, ranking.rows))
-    if wanted:
-        # Replicates keep the class sizes by default where their share does not matter or was chosen.
-        keeps = {s: s.measure.stratified or evidence.set_by_design for s in wanted}
-        if settings.stratify is not None:
-            keeps = dict.fromkeys(wanted, settings.stratify)
-        jackknife = {spec for spec, method in resampled.items() if method.jackknife}
-        drawn = evidence.replicate({s: Resampled(values[s], keeps[s], s in jackknife) for s in wanted}, settings)
-        if replicates_out is not None:
-            replicates_out.update({str(spec): replicates.values for spec, replicates in drawn.items()})
+    # Replicates keep the class sizes by default where their share does not matter or was chosen.
+    keeps = {s: s.measure.stratified or evidence.set_by_design for s in specs}
+    if settings.stratify is not None:
+        keeps = dict.fromkeys(specs, settings.stratify)
+    # Models are compared by the influence of rows, unless rows are gone or replicates were asked for.
+    if replicates_out is not None and (settings.interval in BY_REPLICATES or not evidence.has_jackknife):
+        known = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
+        wanted = {s: Resampled(values[s], keeps[s], jackknife=False) for s in known if settings.interval is not None}
+        drawn = evidence.replicate(wanted, settings, paired=True)
+        replicates_out.update({str(spec): replicates.values for spec, replicates in drawn.items()})
+    if resampled:
+        wanted = {s: Resampled(values[s], keeps[s], method.jackknife) for s, method in resampled.items()}
+        drawn = evidence.replicate(wanted, settings)
         for spec, method in resampled.items():
             inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
             (low, high), name = method.make(inputs)

@@ -64,7 +64,6 @@ class Pair:
     rankings: tuple[Ranking, Ranking]
     drawn: tuple[Floats | None, Floats | None]
     settings: Settings
-    by_blocks: bool
 
     @property
     def values(self) -> tuple[float, float]:
@@ -146,7 +145,7 @@ class RowPairs(KeepsFields):
             one, two = (self.rows[name].auc[1] for name in (pair.a, pair.b))
             shared = (one + two - self.auc_variance(pair.a, pair.b)) / 2.0
             return shared / math.sqrt(one * two) if min(one, two) > 0.0 else 0.0
-        return _correlated(*(self._left_out(name, pair.settings)[0][pair.spec] for name in (pair.a, pair.b)))
+        return _correlated(*(self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)))
 
     def _by_delong(self, pair: Pair) -> DifferenceTest:
         """DeLong's test as published: a normal z, or of models on rows of their own Welch's t, as in pROC."""
@@ -164,16 +163,13 @@ class RowPairs(KeepsFields):
         """Skewness of the influences over 6, for BCa; 0 for other methods."""
         if pair.settings.interval != "bca":
             return 0.0
-        names, rows = (pair.a, pair.b), [self.rows[name] for name in (pair.a, pair.b)]
+        rows = [self.rows[name] for name in (pair.a, pair.b)]
         if pair.spec.measure.needs_quota and all(isinstance(one, BatchRows) for one in rows):
             each = [one.influence(pair.spec) for one in rows if isinstance(one, BatchRows)]
         else:
-            left = [self._left_out(name, pair.settings) for name in names]
-            known = [np.isfinite(values[pair.spec]) for values, _ in left]
-            if self.paired:  # a block without a value in one model is left out of both
-                known = [known[0] & known[1]] * 2
-            each = [jackknife(v[pair.spec][k], strata[k])[1] for (v, strata), k in zip(left, known, strict=True)]
-        return acceleration(each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]]))
+            each = [self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)]
+        gaps = each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]])
+        return acceleration(gaps[np.isfinite(gaps)])
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         rows = [self.rows[name] for name in (pair.a, pair.b)]
@@ -197,14 +193,6 @@ class RowPairs(KeepsFields):
             return self._made(pair, [self._of_hits(name, pair) for name in (pair.a, pair.b)], "moving cut")
         if whole and spec.measure.paired_test == "decisions":
             return self._made(pair, [self._of_decisions(name, pair) for name in (pair.a, pair.b)], "decisions")
-        if pair.by_blocks:
-            one, two = pair.drawn
-            if one is None or two is None:
-                return None
-            scale, mean = 1.0, float(one.mean())
-            if spec.measure.extensive and mean:  # a sum that grows with n: on the scale of the whole list
-                scale = abs(pair.values[0] / mean)
-            return self._made(pair, [scale * (x - x.mean()) / len(x) for x in (one, two)], "blocks")
         return self._by_leaving_out(pair)
 
     def _made(
@@ -344,42 +332,48 @@ class RowPairs(KeepsFields):
         return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
 
     def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
-        """Jackknife over rows or clusters, or some 200 random blocks of them; the same for models on the same rows."""
-        left, strata = [], []
-        for name in (pair.a, pair.b):
-            values, groups = self._left_out(name, pair.settings)
-            left.append(values[pair.spec])
-            strata.append(groups)
-        if not all(np.isfinite(values).all() for values in left):
+        """From the influence of rows or clusters; more than 1,000 rows change sides in groups."""
+        names, seed = (pair.a, pair.b), pair.settings.seed
+        one, two = (self._influences(name, pair.settings)[pair.spec] for name in names)
+        gaps = [one - two] if self.paired else [one, -two]
+        if not all(np.isfinite(gap).all() for gap in gaps):
             return None
-        if self.paired:
-            influence = [jackknife(left[0] - left[1], strata[0])[1]]
-        else:
-            influence = [
-                sign * jackknife(values, groups)[1] for sign, values, groups in zip((1, -1), left, strata, strict=True)
-            ]
-        psi = np.concatenate(influence)
-        error = math.sqrt(float((psi**2).sum()))
+        error = math.sqrt(sum(float((gap**2).sum()) for gap in gaps))
+        flipped = []
+        for name, gap in zip(names, gaps, strict=False):
+            unit, units = self._units(name, seed)
+            flipped.append(sums_by(unit, gap, units) if units < len(gap) == len(unit) else gap)
         few = self._smaller_class(pair)
-        return paired_difference(pair.values, psi, few, "jackknife, sign flips", error)
+        return paired_difference(pair.values, np.concatenate(flipped), few, "jackknife, sign flips", error)
 
-    def _left_out(self, name: str, settings: Settings) -> tuple[dict[Spec, Floats], NDArray[np.int64]]:
-        """Every measure of a model without each block of its rows, and the blocks' strata."""
-        key = "left out", name
+    def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
+        """The influence of a model's units on every measure; nan where a measure has no value without a unit.
+
+        Units are rows that count alike; or clusters or weighted rows, dealt into some 200 random blocks where there are
+        more, the same ones for models on the same rows.
+        """
+        key = "influences", name
         if key not in self._worked_out:
             rows = self.rows[name]
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
-            resampler = rows.resampler(settings, stratified=bool(settings.stratify))
-            values_of = values_left_out(specs, resampler)
+            swept = [spec for spec in specs if spec.measure.part != "ranking"]
+            resampler = rows.resampler(settings, stratified=bool(settings.stratify), paired=self.paired)
             block, _, strata = resampler.blocks()
-            others = [spec for spec in specs if spec not in values_of]
-            if others:
+            by_spec: dict[Spec, Floats] = {}
+            if resampler.independent and len(rows.sample) > len(strata):
+                by_spec = {s: i.of_rows(rows.sample) for s, i in resampler.influences(swept).items()}
+            left = {} if by_spec else values_left_out(swept, resampler)
+            if len(swept) < len(specs):
+                others = [spec for spec in specs if spec not in swept]
                 of_row = block[np.asarray(resampler.unit_of_row())]
                 parts = [compute(others, rank(rows.sample.part(of_row != k))).values for k in range(len(strata))]
-                values_of |= {spec: np.array([part[spec] for part in parts]) for spec in others}
-            self._worked_out[key] = values_of, strata
-        values, groups = self._worked_out[key]
-        return values, groups
+                left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
+            for spec, values in left.items():
+                known, influence = np.isfinite(values), np.full(len(values), np.nan)
+                influence[known] = jackknife(values, strata)[1] if known.sum() > 1 else np.nan
+                by_spec[spec] = influence
+            self._worked_out[key] = by_spec
+        return dict(self._worked_out[key])
 
     def _by_swaps(self, pair: Pair) -> DifferenceTest:
         """Where nothing varies when rows are left out, or a value is missing then: swaps, and both own intervals."""

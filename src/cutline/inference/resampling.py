@@ -1,9 +1,12 @@
 """Replicates of a sample: which units are drawn, the sums of all replicates, and intervals from their values.
 
-Long lists take the spread of a measure over random blocks of the rows instead. With B blocks of n/B rows each, a
-measure that is close to a mean over rows varies √B times as much from block to block as it does from sample to sample.
-One sort and one sweep of each block cost about as much as those of the whole list, where a bootstrap would cost
-thousands of sweeps; and a list this long needs no correction for skewness.
+Long lists of rows that count alike are drawn by blocks. Neighbouring scores of the ranking are joined to a few thousand
+blocks, fine at both ends of the list, and how often the rows of a block come is drawn as one number for each class. So
+a replicate costs the same whatever the number of rows. In a block scores count as tied; the small shift that this
+makes, the same in every replicate to first order, is taken out by centring on the exact value.
+
+Influences of rows come from the same blocks: what a measure gains where a block has a few rows more or less, for each
+of these rows. Nothing is dealt out at random, so they depend on no seed.
 """
 
 from __future__ import annotations
@@ -12,13 +15,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..catalogue.compute import compute, plan_sweeps
+from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..catalogue.matrix_measures import triplet_losses
 from ..errors import InputError, show
@@ -27,26 +30,85 @@ from ..kernels import compiled
 from ..kernels.layout import Drawing, Rows, Wanted
 from ..partition import Partition
 from ..ranking import Ranking, Ties, rank, row_order
-from ..runtime import Progress, cores, in_threads
+from ..runtime import Progress, cores
 from ..sources.arrays import Codes, Sample, make_sample
 from ..sweep import SumsRequest, kernel_request
 from ..types import Label, Labels, Scores
 from ..validate import check_function, checked, one_of
-from .limits import normal_cdf, normal_quantile, t_quantile
+from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile, t_quantile
 
 # Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5 %
 # (1/√(2·200)), and each block costs a pass over the list.
 _JACKKNIFE_BLOCKS = 200
-_ROWS_DRAWN = 200_000_000  # in all replicates of a long list; chosen by hand for some seconds of drawing on two cores
+_NO_UNIT, _NO_WEIGHT = np.empty(0, np.int32), np.empty(0)
+# In all replicates of a long list whose rows weigh differently, or of several classes; chosen by hand for some seconds
+# of drawing on two cores.
+_ROWS_DRAWN = 200_000_000
 _LONG_TABLE = 2**20  # harmonic numbers that are kept, whatever clusters a small sample has
+# Rows from which blocks are drawn instead: with fewer, the rows themselves are drawn as quickly.
+_DRAWN_BY_ROW = 4096
+# Within a block neither class moves by more than this share of itself, nor the number taken by more than that share of
+# the cases before it or behind it: 1,200 blocks of 10⁴ rows and 3,000 of 10⁷, whose standard errors are those of
+# row-wise replicates to 1 % (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
+# places for each block.
+_DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-7, 2.0**-5
+_PIECE = 2**18  # groups of a ranking that are joined at a time: their columns stay small
 
 
 def enough_replicates(wanted: int, rows: int) -> int:
-    """Replicates of a long list: fewer than asked for, 100 at least, so that some 200 million rows are drawn in all.
+    """Replicates of a long list drawn row by row: fewer than asked for, 100 at least, so that 2·10⁸ rows are drawn.
 
     A list this long leaves little to chance, and what is left shows in a hundred replicates.
     """
     return min(wanted, max(100, _ROWS_DRAWN // rows))
+
+
+class Blocks(NamedTuple):
+    """Neighbouring groups of a ranking, joined: the first score of each block, its mean score, its rows by class."""
+
+    top: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    pos: NDArray[np.int32]
+    neg: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, ranking: Ranking, thresholds: Sequence[float], tolerance: float) -> Blocks:
+        """The blocks of a ranking of rows; none reaches across a threshold, the first negative or the last positive."""
+        totals = np.array([ranking.n_pos, ranking.n_neg], np.float64)
+        first = int(np.argmax(ranking.neg > 0))
+        last = len(ranking) - int(np.argmax(ranking.pos[::-1] > 0))
+        ends = {*thresholds, float(ranking.score[first]), ranking.score_after(last)}
+        cuts = np.array(sorted(ends, reverse=True), np.float64)
+        state, before, joined, none = np.zeros(7), 0.0, [], np.empty(0)
+        for start in range(0, len(ranking), _PIECE):
+            score, pos, neg = (column[start : start + _PIECE] for column in (ranking.score, ranking.pos, ranking.neg))
+            out, block = np.empty((len(score) + 1, 5)), np.empty(len(score), np.int64)
+            score = score.astype(np.float64, copy=False)
+            done = compiled.into_blocks(score, pos, neg, before, totals, tolerance, none, cuts, state, out, block)
+            joined.append(out[:done].copy())
+            before += float(pos.sum(dtype=np.int64) + neg.sum(dtype=np.int64))
+        top, total, hits, misses, _ = np.concatenate([*joined, state[None, 1:6]]).T
+        with np.errstate(invalid="ignore"):
+            return cls(top.copy(), total / (hits + misses), hits.astype(np.int32), misses.astype(np.int32))
+
+    def of_rows(self, sample: Sample) -> NDArray[np.intp]:
+        """The block of each row of a sample."""
+        block = np.empty(len(sample), np.intp)
+        for side, counts in ((sample.positive, self.pos), (~sample.positive, self.neg)):
+            there = np.flatnonzero(counts)
+            block[side] = there[len(there) - 1 - np.searchsorted(self.top[there][::-1], sample.score[side])]
+        return block
+
+
+@lru_cache(maxsize=1)
+def _quantile_tables() -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Quantiles of the Poisson distribution with mean 1 and of the normal distribution at 2¹⁶ equal steps."""
+    at = (np.arange(1 << 16) + 0.5) / (1 << 16)
+    up_to = np.cumsum(np.exp(-1.0) / np.cumprod(np.array([1.0, *range(1, 20)])))  # P(weight ≤ k)
+    z = np.linspace(-6.0, 6.0, 24_001)
+    density = np.exp(-0.5 * z * z)
+    area = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+    return np.searchsorted(up_to, at).astype(np.uint8), np.interp(at, area / area[-1], z).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +123,13 @@ class Units:
     unit: NDArray[np.int32]
     weight: NDArray[np.float64]
     n_units: int
+
+    @classmethod
+    def of_ranking(cls, ranking: Ranking, stratified: bool) -> Units:
+        """The rows of a ranking of rows that count alike."""
+        n, n_pos = ranking.rows, int(ranking.n_pos)
+        strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
+        return cls(np.array([s for s in strata if s[1]], dtype=np.int64), _NO_UNIT, _NO_WEIGHT, n)
 
     @classmethod
     def of(cls, sample: Sample, *, stratified: bool, clusters: Codes | None = None, paired: bool = False) -> Units:
@@ -95,12 +164,13 @@ def several_clusters(sample: Sample) -> Codes | None:
 class Resampler:
     """Draws replicates of one sample and sums them, in threads, without sorting anything again.
 
-    ``units``: what is drawn, where that is neither rows nor clusters as they are.
+    ``units``: what is drawn, where that is neither rows nor clusters as they are. ``sample`` may be missing where rows
+    count alike. ``by_blocks``: whether replicates are drawn by blocks of the ranking.
     """
 
     def __init__(
         self,
-        sample: Sample,
+        sample: Sample | None,
         ranking: Ranking,
         *,
         stratified: bool,
@@ -110,25 +180,39 @@ class Resampler:
         paired: bool = False,
         units: Units | None = None,
     ) -> None:
-        self.sample, self.ranking = sample, ranking
-        self.units = units or Units.of(sample, stratified=stratified, clusters=clusters, paired=paired)
-        self.seed, self.progress = seed, progress
-        self._dtype: Any = np.float64 if ranking.weighted else np.int32
+        self.ranking, self.seed, self.progress = ranking, seed, progress
+        self.independent = not ranking.weighted and clusters is None and units is None
+        if units is None and self.independent and not paired:
+            units = Units.of_ranking(ranking, stratified)
+        elif units is None:
+            assert sample is not None
+            units = Units.of(sample, stratified=stratified, clusters=clusters, paired=paired)
+        self._sample, self.units = sample, units
+        self.by_blocks = self.independent and not paired and ranking.rows > _DRAWN_BY_ROW
+
+    @property
+    def sample(self) -> Sample:
+        """The rows."""
+        assert self._sample is not None
+        return self._sample
 
     def vectors(self, request: SumsRequest, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
-        """One vector of sums for each replicate."""
+        """One vector of sums for each replicate; where blocks are drawn, first that of the blocks themselves."""
+        drawing, rows, wanted = self._drawing(request, ties)
         out = np.zeros((n_resamples, request.width))
-        rows, wanted = self._kernel_inputs(request, ties)
-        drawing = Drawing(self.seed & (2**63 - 1), self.units.strata, self.units.n_units)
-        job = partial(compiled.resample, drawing=drawing, rows=rows, wanted=wanted)
-        self._run(partial(job, out=out), ties, n_resamples, "bootstrap")
-        return out
+        job = partial(compiled.resample, drawing=drawing, rows=rows, wanted=wanted, out=out)
+        self._run(job, len(rows.pos), n_resamples, "bootstrap")
+        if not self.by_blocks:
+            return out
+        own = np.zeros(request.width)
+        compiled.sum_replicate(rows.pos, rows.neg, wanted, own)
+        return np.concatenate([own[None], out])
 
     def permutations(self, request: SumsRequest, n_permutations: int) -> NDArray[np.float64]:
         """One vector of sums for each way of dealing the labels to the rows at random; nothing is sorted again."""
 
         ranking, seed = self.ranking, self.seed & (2**63 - 1)
-        size, (_, sums) = ranking.pos + ranking.neg, self._kernel_inputs(request)
+        size, sums = ranking.pos + ranking.neg, self._wanted(request, "expected")
         out = np.zeros((n_permutations, request.width))
 
         def job(first: int, last: int, a: Any, b: Any, stop: Any) -> None:
@@ -138,7 +222,7 @@ class Resampler:
                 compiled.permute_labels(size, int(ranking.n_pos), ranking.rows, seed, r, a, b)
                 compiled.sum_replicate(a, b, sums, out[r])
 
-        self._run(job, "expected", n_permutations, "permutations")
+        self._run(job, len(ranking), n_permutations, "permutations")
         return out
 
     def curves(self, axis: int, grid: NDArray[np.float64], n_resamples: int) -> tuple[NDArray[np.float64], ...]:
@@ -146,13 +230,13 @@ class Resampler:
 
         Axis 0 is the share of cases taken, 1 that of the negatives, 2 that of the positives.
         """
-
+        if not self.by_blocks:
+            n_resamples = enough_replicates(n_resamples, self.ranking.rows)
+        drawing, rows, _ = self._drawing(SumsRequest(frozenset(), ()), "expected")
         hits, misses = (np.zeros((n_resamples, len(grid))) for _ in range(2))
         totals = np.zeros((n_resamples, 2))
-        rows, _ = self._kernel_inputs(SumsRequest(frozenset(), ()))
-        drawing = Drawing(self.seed & (2**63 - 1), self.units.strata, self.units.n_units)
         job = partial(compiled.resample_curve, drawing=drawing, rows=rows, axis=axis, grid=grid)
-        self._run(partial(job, out=(hits, misses, totals)), "expected", n_resamples, "band")
+        self._run(partial(job, out=(hits, misses, totals)), len(rows.pos), n_resamples, "band")
         return hits, misses, totals[:, :1], totals[:, 1:]
 
     def observed_curve(self, axis: int, grid: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
@@ -187,10 +271,45 @@ class Resampler:
         """One vector of sums for each block left out."""
         block, shares, _ = self.blocks()
         out = np.zeros((len(shares), request.width))
-        rows, wanted = self._kernel_inputs(request, ties)
-        job = partial(compiled.leave_out, block=block, rows=rows, wanted=wanted)
-        self._run(partial(job, out=out), ties, len(shares), "jackknife")
+        rows = self._rows(ties)
+        wanted = self._wanted(request, ties)
+        job = partial(compiled.leave_out, block=block, rows=rows, wanted=wanted, out=out)
+        self._run(job, len(rows.pos), len(shares), "jackknife")
         return out
+
+    def influences(self, specs: Sequence[Spec]) -> dict[Spec, Influences]:
+        """The influence of each row on measures that are algebra on sums; only of rows that count alike.
+
+        A block of the ranking gets a few rows of one class more, and a few less; a measure gains half the difference.
+        """
+        by_spec: dict[Spec, Influences] = {}
+        ranking, by_class = self.ranking, len(self.units.strata) > 1
+        for reading in plan_sweeps(specs, ranking.cases):
+            if not reading.specs:
+                continue
+            blocks = Blocks.of(ranking.resolved(reading.ties), reading.request.thresholds, _NUDGED_WITHIN)
+            rows = Rows(_NO_UNIT, _NO_WEIGHT, blocks.pos, blocks.neg)
+            wanted = self._wanted(reading.request, reading.ties, blocks)._replace(harmonic=_NO_WEIGHT)
+            sizes = np.array([ranking.n_pos, ranking.n_neg], np.float64)
+            most = np.maximum(sizes * _NUDGED_WITHIN, 1.0)
+            out = np.zeros((4 * len(blocks.pos), reading.request.width))
+            job = partial(compiled.nudge, rows=rows, wanted=wanted, most=most, out=out)
+            self._run(job, len(rows.pos), len(out), "jackknife", np.float64)
+            own = np.zeros(reading.request.width)
+            compiled.sum_replicate(rows.pos.astype(np.float64), rows.neg.astype(np.float64), wanted, own)
+            count = np.stack([blocks.pos, blocks.neg], axis=1).astype(np.float64)
+            moved = np.minimum(count, most)
+            whole = sizes if by_class else sizes.sum()
+            for spec, value, nudged in zip(reading.specs, reading.values(own), reading.values(out), strict=True):
+                less, more = np.asarray(nudged, np.float64).reshape(-1, 2, 2).transpose(2, 0, 1)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    gain = (value - less) * (1.0 - moved / whole) + (more - value) * (1.0 + moved / whole)
+                    each: NDArray[Any] = np.where(count > 0.0, gain / (2.0 * moved), 0.0)
+                mean = (each * count).sum(axis=0) / np.maximum(sizes, 1.0)
+                if not by_class:
+                    mean = (mean * sizes).sum() / sizes.sum()
+                by_spec[spec] = Influences(np.where(count > 0.0, each - mean, 0.0), blocks)
+        return by_spec
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
         """Replicates one by one, for statistics that are no algebra on sums: how often each unit came, and the ranking.
@@ -198,13 +317,14 @@ class Resampler:
         The same draws as in :meth:`vectors`.
         """
         ranking, units = self.ranking.resolved(ties), self.units
-        rows, _ = self._kernel_inputs(SumsRequest(frozenset(), ()), ties)
+        rows = self._rows(ties)
         with Progress("bootstrap", n_resamples, self.progress) as progress:
             for r in range(n_resamples):
                 counts = np.zeros(units.n_units + 1, np.uint16)
                 for s, (start, size) in enumerate(units.strata.tolist()):
                     compiled.draw(counts, start, size, self.seed & (2**63 - 1), r * len(units.strata) + s)
-                a, b = (np.empty(len(ranking), self._dtype) for _ in range(2))
+                a: NDArray[Any] = np.empty(len(ranking), np.float64 if ranking.weighted else np.int32)
+                b = np.empty_like(a)
                 compiled.accumulate(counts, rows, a, b)
                 there = np.flatnonzero(a + b)
                 drawn = int(counts[units.unit].sum(dtype=np.int64) if len(units.unit) else counts.sum(dtype=np.int64))
@@ -221,37 +341,57 @@ class Resampler:
         unit[row_order(self.sample)] = self.units.unit if len(self.units.unit) else np.arange(len(unit))
         return unit
 
-    def _kernel_inputs(self, request: SumsRequest, ties: Ties = "expected") -> tuple[Rows, Wanted]:
-        """What the kernels need to count the rows of a replicate, and to sum it."""
-        counted, sample, units = self.ranking, self.sample, self.units
+    def _drawing(self, request: SumsRequest, ties: Ties) -> tuple[Drawing, Rows, Wanted]:
+        """What the kernels need to draw replicates, to count their rows, and to sum them."""
+        seed, units = self.seed & (2**63 - 1), self.units
+        if not self.by_blocks:
+            return Drawing(seed, units.strata, units.n_units), self._rows(ties), self._wanted(request, ties)
+        blocks = Blocks.of(self.ranking.resolved(ties), request.thresholds, _DRAWN_WITHIN)
+        rows = Rows(_NO_UNIT, _NO_WEIGHT, blocks.pos, blocks.neg)
+        return Drawing(seed, units.strata, 0, *_quantile_tables()), rows, self._wanted(request, ties, blocks)
+
+    def _rows(self, ties: Ties) -> Rows:
+        """What the kernels need to count the rows of a replicate."""
+        counted, units = self.ranking, self.units
         if counted.weighted:  # the ranking of row counts behind it
+            sample = self.sample
             groups, sides = counted.group_of(sample.score), (sample.positive, ~sample.positive)
             pos, neg = (np.bincount(groups[side], minlength=len(counted)).astype(np.int32) for side in sides)
             counted = Ranking(counted.score, pos, neg, counted.rows)
-        counted, ranking = counted.resolved(ties), self.ranking.resolved(ties)
-        rows = Rows(units.unit, units.weight, counted.pos, counted.neg)
-        above, most = [ranking.above(t) for t in request.thresholds], ranking.rows
-        if len(units.unit):  # clusters differ in size: a replicate may have more rows than the sample
-            largest = int(np.bincount(units.unit).max()) * units.n_units
-            most = largest if largest <= max(_LONG_TABLE, 4 * most) else most
-        whole = not ranking.weighted
-        return rows, kernel_request(request, ranking.score, ranking.cases, whole=whole, above=above, most=most)
+        counted = counted.resolved(ties)
+        return Rows(units.unit, units.weight, *(c.astype(np.int32, copy=False) for c in (counted.pos, counted.neg)))
 
-    def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str) -> None:
+    def _wanted(self, request: SumsRequest, ties: Ties, blocks: Blocks | None = None) -> Wanted:
+        """What the kernels need to sum a replicate."""
+        ranking, units = self.ranking.resolved(ties), self.units
+        most = ranking.rows
+        if blocks is not None:
+            above = [int(np.count_nonzero(blocks.top > t)) for t in request.thresholds]
+            most = most if most <= _LONG_TABLE else 0
+        else:
+            above = [ranking.above(t) for t in request.thresholds]
+            if len(units.unit):  # clusters differ in size: a replicate may have more rows than the sample
+                largest = int(np.bincount(units.unit).max()) * units.n_units
+                most = largest if largest <= max(_LONG_TABLE, 4 * most) else most
+        score = ranking.score if blocks is None else blocks.middle
+        return kernel_request(request, score, ranking.cases, whole=not ranking.weighted, above=above, most=most)
+
+    def _run(self, job: Callable[..., None], n_groups: int, total: int, what: str, kind: Any = None) -> None:
         """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
-        n_groups = len(self.ranking.resolved(ties))
+        kind = kind or (np.float64 if self.ranking.weighted else np.int32)
+        rows = n_groups if self.by_blocks else self.ranking.rows
         stop = np.zeros(1, np.uint8)
 
         def batch(first: int, last: int) -> int:
-            job(first=first, last=last, a=np.empty(n_groups, self._dtype), b=np.empty(n_groups, self._dtype), stop=stop)
+            job(first=first, last=last, a=np.empty(n_groups, kind), b=np.empty(n_groups, kind), stop=stop)
             return last - first
 
-        if total * self.ranking.rows < 20_000 or cores() < 2:
+        if total * rows < 20_000 or cores() < 2:
             with Progress(what, total, self.progress) as progress:
                 for first in range(0, total, 64):
                     progress.advance(batch(first, min(first + 64, total)))
             return
-        step = max(1, min(total // (4 * cores()), int(4e6 / self.ranking.rows)))
+        step = max(1, min(total // (4 * cores()), int(4e6 / rows)))
         with Progress(what, total, self.progress) as progress, ThreadPoolExecutor(cores()) as pool:
             waiting = {pool.submit(batch, first, min(first + step, total)) for first in range(0, total, step)}
             try:
@@ -264,6 +404,26 @@ class Resampler:
                 for future in waiting:
                     future.cancel()
                 raise
+
+
+class Influences(NamedTuple):
+    """The influence of one positive and one negative row of each block on a measure."""
+
+    each: NDArray[np.float64]
+    blocks: Blocks
+
+    def moment(self, power: int) -> float:
+        """Σψᵖ over all rows."""
+        return float((self.each[:, 0] ** power * self.blocks.pos + self.each[:, 1] ** power * self.blocks.neg).sum())
+
+    @property
+    def rows(self) -> float:
+        """The number of rows."""
+        return float(self.blocks.pos.sum(dtype=np.int64) + self.blocks.neg.sum(dtype=np.int64))
+
+    def of_rows(self, sample: Sample) -> NDArray[np.float64]:
+        """The influence of each row of a sample."""
+        return self.each[self.blocks.of_rows(sample), (~sample.positive).astype(np.intp)]
 
 
 class Resampled(NamedTuple):
@@ -282,7 +442,8 @@ class Replicates:
     """A statistic on the sample, on its replicates, and without blocks of it (for BCa).
 
     ``skew``: BCa's acceleration, where it is known otherwise than from blocks left out; ``rounding``: by how much a
-    replicate may differ from the value and still count as equal.
+    replicate may differ from the value and still count as equal; ``influences``: those of rows, instead of blocks left
+    out.
     """
 
     value: float
@@ -292,6 +453,7 @@ class Replicates:
     strata: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     skew: float | None = None
     rounding: float = 0.0
+    influences: Influences | None = None
 
     @property
     def undefined(self) -> int:
@@ -323,10 +485,21 @@ class Replicates:
             levels.append(normal_cdf(bias + (bias + z) / shift) if shift > 0 else (0.0 if z < 0 else 1.0))
         return Interval(*_quantiles(drawn, levels))
 
+    def jackknife(self) -> tuple[float, float]:
+        """Standard error and its degrees of freedom, from influences; nan where there are none."""
+        if self.influences is not None:
+            second, fourth = (self.influences.moment(power) for power in (2, 4))
+            return math.sqrt(second), freedom_of(second, fourth, self.influences.rows) if second > 0.0 else 1.0
+        error, influence = jackknife(self.left_out, self.strata)
+        return error, effective_freedom(influence) if len(influence) else math.nan
+
     def acceleration(self) -> float:
         """Skewness of the influences over 6, from blocks left out; strata each about their own mean."""
         if self.skew is not None:
             return self.skew
+        if self.influences is not None:
+            second = self.influences.moment(2)
+            return self.influences.moment(3) / (6.0 * second**1.5) if second > 0.0 else 0.0
         influence = np.full(len(self.left_out), np.nan)
         for s in np.unique(self.strata):
             here = self.strata == s
@@ -352,64 +525,27 @@ def replicate(
     specs: Sequence[Spec], values: Mapping[Spec, float], resampler: Resampler, n_resamples: int, *, jackknife: bool
 ) -> dict[Spec, Replicates]:
     """Replicates of many measures from one pass for each tie rule among them."""
-    _, shares, strata = resampler.blocks() if jackknife else (None, np.empty(0), np.empty(0, np.int64))
+    by_row = jackknife and not resampler.by_blocks
+    _, shares, strata = resampler.blocks() if by_row else (None, np.empty(0), np.empty(0, np.int64))
+    influences = resampler.influences(specs) if jackknife and not by_row else {}
     by_spec: dict[Spec, Replicates] = {}
     for reading in plan_sweeps(specs, resampler.ranking.cases):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
-            left = reading.values(resampler.left_out(reading.request, reading.ties)) if jackknife else None
+            left = reading.values(resampler.left_out(reading.request, reading.ties)) if by_row else None
             for k, spec in enumerate(reading.specs):
                 gaps = np.asarray(left[k], dtype=np.float64) if left is not None else np.empty(0)
-                by_spec[spec] = Replicates(values[spec], np.asarray(drawn[k], dtype=np.float64), gaps, shares, strata)
+                each = np.asarray(drawn[k], dtype=np.float64)
+                if resampler.by_blocks:  # centred on the exact value, within the measure's range
+                    shift = values[spec] - each[0]
+                    each = np.clip(each[1:] + (shift if math.isfinite(shift) else 0.0), *spec.measure.range)
+                by_spec[spec] = Replicates(values[spec], each, gaps, shares, strata, influences=influences.get(spec))
     for spec in specs:
         if spec.measure.part == "ranking":
-            drawn_one = [
-                float(spec.measure.compute(ranking, **spec.arguments))
-                for _, ranking in resampler.each(n_resamples, spec.ties)
-            ]
+            resamples = resampler.each(enough_replicates(n_resamples, resampler.ranking.rows), spec.ties)
+            drawn_one = [float(spec.measure.compute(ranking, **spec.arguments)) for _, ranking in resamples]
             by_spec[spec] = Replicates(values[spec], np.array(drawn_one))
     return by_spec
-
-
-# Chosen by hand: with 49 degrees of freedom an interval is 2.5 % longer than the normal one (t = 2.010 for 1.960), and
-# blocks of 100,000 rows or more still have 2,000 each, enough for a measure to be close to a mean over rows in each.
-BLOCKS = 50
-
-
-def by_block(
-    specs: Sequence[Spec], sample: Sample, seed: int, *, by_class: bool = False
-) -> dict[Spec, NDArray[np.float64]]:
-    """The measures on each of 50 blocks, rows dealt out at random; the same rows for the same seed.
-
-    ``by_class``: each block gets its share of either class.
-    """
-    order = np.random.default_rng([seed & (2**63 - 1), 2]).permutation(len(sample))
-    if by_class:
-        sides = (np.array_split(order[sample.positive[order] == side], BLOCKS) for side in (False, True))
-        dealt = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
-    else:
-        dealt = np.array_split(order, BLOCKS)
-
-    def values_of(rows: NDArray[np.intp]) -> list[float]:
-        values = compute(specs, rank(sample.part(rows))).values
-        return [values[spec] for spec in specs]
-
-    table = np.array(in_threads([partial(values_of, rows) for rows in dealt]))
-    return {spec: table[:, k] for k, spec in enumerate(specs)}
-
-
-def block_interval(spec: Spec, value: float, blocks: NDArray[np.float64], level: float) -> Interval:
-    """value ± t·SE with B − 1 degrees of freedom, kept inside the measure's range.
-
-    The standard error of a sum that grows with n comes from its relative spread.
-    """
-    error = float(blocks.std(ddof=1)) / math.sqrt(len(blocks))
-    if spec.measure.extensive:
-        mean = float(blocks.mean())
-        error = abs(value / mean) * error if mean else math.nan
-    half = t_quantile(level, len(blocks) - 1) * error
-    low, high = spec.measure.range
-    return Interval(max(low, value - half), min(high, value + half))
 
 
 def values_left_out(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, NDArray[np.float64]]:

@@ -48,6 +48,8 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         uint64_t seed
         Array strata
         int64_t n_units
+        Array poisson
+        Array normal
 
     cdef cppclass CDoubles "cutline::View<const double>":
         const double* data
@@ -88,6 +90,9 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         const uint8_t*) except +
     void c_leave_out "cutline::leave_out"(
         int64_t, int64_t, Array, const RawRows&, const RawWanted&, Array, Array, double*, int64_t,
+        const uint8_t*) except +
+    void c_nudge "cutline::nudge"(
+        int64_t, int64_t, const RawRows&, const RawWanted&, const double*, Array, Array, double*, int64_t,
         const uint8_t*) except +
     void c_shares "cutline::cut_at_shares"(Array, Array, double, double, int, Array, double*, double*) except +
     void c_curve "cutline::resample_curve"(
@@ -229,6 +234,8 @@ cdef RawDrawing drawing_of(drawing) except *:
     result.seed = drawing.seed
     result.strata = array_of(drawing.strata)
     result.n_units = drawing.n_units
+    result.poisson = array_of(drawing.poisson)
+    result.normal = array_of(drawing.normal)
     return result
 
 
@@ -438,6 +445,18 @@ def leave_out(int64_t first, int64_t last, block, rows, wanted, a, b, out, stop)
     cdef const uint8_t* flag = bytes_of(stop)
     with nogil:
         c_leave_out(first, last, blocks, which, what, p, q, into, width, flag)
+
+
+def nudge(int64_t first, int64_t last, rows, wanted, most, a, b, out, stop):
+    cdef RawRows which = rows_of(rows)
+    cdef RawWanted what = wanted_of(wanted)
+    cdef const double* limits = doubles(most)
+    cdef Array p = array_of(a), q = array_of(b)
+    cdef double* into = doubles(out)
+    cdef int64_t width = out.shape[1]
+    cdef const uint8_t* flag = bytes_of(stop)
+    with nogil:
+        c_nudge(first, last, which, what, limits, p, q, into, width, flag)
 
 
 def cut_at_shares(a, b, double n_pos, double n_neg, int axis, grid, hits, misses):

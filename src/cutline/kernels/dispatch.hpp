@@ -76,7 +76,10 @@ struct RawDrawing {
     uint64_t seed;
     Array strata;
     int64_t n_units;
-    Drawing as() const { return {seed, strata.in<int64_t>(), n_units}; }
+    Array poisson, normal;
+    Drawing as() const {
+        return {seed, strata.in<int64_t>(), n_units, poisson.in<uint8_t>(), normal.in<float>()};
+    }
 };
 
 #define BY_COUNTS(counts, ...) by_counts(counts, [&](auto c) { using C = decltype(c); __VA_ARGS__; })
@@ -178,6 +181,13 @@ inline void leave_out(int64_t first, int64_t last, Array block, const RawRows& r
 inline void cut_at_shares(Array a, Array b, double n_pos, double n_neg, int axis, Array grid, double* hits,
                           double* misses) {
     BY_COUNTS(a, cut_at_shares<C>(a.in<C>(), b.in<C>(), n_pos, n_neg, axis, grid.in<double>(), hits, misses));
+}
+
+inline void nudge(int64_t first, int64_t last, const RawRows& rows, const RawWanted& wanted, const double* most,
+                  Array a, Array b, double* out, int64_t width, const uint8_t* stop) {
+    BY_BOTH(a, wanted.score,
+            nudge<C, S>(first, last, rows.as(), wanted.as<S>(), most, View<C>{a.to<C>(), a.size},
+                        View<C>{b.to<C>(), b.size}, out, width, stop));
 }
 
 inline void resample_curve(int64_t first, int64_t last, const RawDrawing& drawing, const RawRows& rows, int axis,

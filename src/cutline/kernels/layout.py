@@ -84,11 +84,17 @@ class Rows(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """How units are drawn: the seed, the first unit and the number of units of each stratum, and all units."""
+    """How units are drawn: the seed, the first unit and the number of units of each stratum, and all units.
+
+    Where groups are blocks of rows, drawn whole: ``poisson`` and ``normal`` have 2¹⁶ quantiles of the Poisson
+    distribution with mean 1 and of the normal distribution.
+    """
 
     seed: int
     strata: Any
     n_units: int
+    poisson: Any = np.empty(0, np.uint8)
+    normal: Any = np.empty(0, np.float32)
 
 
 def merged_moments(n: float, one: Floats, m: float, two: Floats) -> Floats:

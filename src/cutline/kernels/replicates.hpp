@@ -20,17 +20,17 @@ inline uint64_t mix(uint64_t x) {
 // A start that differs for neighbouring seeds.
 inline uint64_t seeded(uint64_t seed) { return mix(seed * GOLDEN + 1u); }
 
-// Draw `size` units with replacement from counts[0 … size), counting how often each came: xoshiro256++; one 64-bit
-// number gives two draws where the range is small enough for the rounding of 32 bits not to matter (a relative error in
-// a unit's chance below 2⁻¹⁰), else one.
-inline void draw(uint16_t* counts, int64_t size, uint64_t seed, uint64_t stream) {
-    const uint64_t base = seeded(seed) + stream * GOLDEN;
-    uint64_t s0 = mix(base + GOLDEN), s1 = mix(base + 2u * GOLDEN), s2 = mix(base + 3u * GOLDEN);
-    uint64_t s3 = mix(base + 4u * GOLDEN);
-    const uint64_t wide = static_cast<uint64_t>(size);
-    const bool narrow = size < (int64_t{1} << 22);
-    int64_t done = 0;
-    while (done < size) {
+// xoshiro256++, started for one stream of a seed.
+struct Random {
+    uint64_t s0, s1, s2, s3;
+    Random(uint64_t seed, uint64_t stream) {
+        const uint64_t base = seeded(seed) + stream * GOLDEN;
+        s0 = mix(base + GOLDEN);
+        s1 = mix(base + 2u * GOLDEN);
+        s2 = mix(base + 3u * GOLDEN);
+        s3 = mix(base + 4u * GOLDEN);
+    }
+    uint64_t next() {
         const uint64_t total = s0 + s3, value = ((total << 23) | (total >> 41)) + s0, shifted = s1 << 17;
         s2 ^= s0;
         s3 ^= s1;
@@ -38,6 +38,20 @@ inline void draw(uint16_t* counts, int64_t size, uint64_t seed, uint64_t stream)
         s0 ^= s3;
         s2 ^= shifted;
         s3 = (s3 << 45) | (s3 >> 19);
+        return value;
+    }
+};
+
+// Draw `size` units with replacement from counts[0 … size), counting how often each came; one 64-bit number gives two
+// draws where the range is small enough for the rounding of 32 bits not to matter (a relative error in a unit's chance
+// below 2⁻¹⁰), else one.
+inline void draw(uint16_t* counts, int64_t size, uint64_t seed, uint64_t stream) {
+    Random random(seed, stream);
+    const uint64_t wide = static_cast<uint64_t>(size);
+    const bool narrow = size < (int64_t{1} << 22);
+    int64_t done = 0;
+    while (done < size) {
+        const uint64_t value = random.next();
         if (narrow) {
             ++counts[((value & 0xFFFFFFFFu) * wide) >> 32];
             if (++done < size) {
@@ -81,11 +95,15 @@ struct Rows {
     View<const int32_t> pos, neg;
 };
 
-// How units are drawn: the first unit and the number of units of each stratum.
+// How units are drawn: the first unit and the number of units of each stratum. Where `poisson` is not empty, the groups
+// of the ranking are blocks of many rows and are drawn whole: it has the quantiles of the Poisson distribution with mean
+// 1 at 2¹⁶ equal steps, and `normal` those of the normal distribution.
 struct Drawing {
     uint64_t seed;
     View<const int64_t> strata;  // pairs
     int64_t n_units;
+    View<const uint8_t> poisson;
+    View<const float> normal;
 };
 
 // What to sum in each of many rankings that have the same scores and differ in their counts. `parts` says which passes
@@ -219,17 +237,141 @@ inline void draw_units(uint16_t* counts, const Drawing& drawing, int64_t r) {
              static_cast<uint64_t>(r * n + s));
 }
 
+constexpr int32_t FEW_ROWS = 8;  // of a block up to which each row's Poisson number is drawn
+
+// Poisson numbers of blocks of so many rows. Those of larger blocks are normal numbers z bent by (z² − 1)/6, which have
+// the Poisson distribution's mean, variance and skewness (Cornish & Fisher 1938); rounding adds the twelfth that the root
+// leaves out.
+template <class C>
+int64_t draw_blocks(View<const int32_t> rows, const Drawing& drawing, Random& random, C* into) {
+    uint64_t bits = 0, left = 0;
+    int64_t total = 0;
+    auto sixteen = [&] {
+        if (left == 0) {
+            bits = random.next();
+            left = 4;
+        }
+        const uint64_t value = bits & 0xFFFFu;
+        bits >>= 16;
+        --left;
+        return value;
+    };
+    for (int64_t g = 0; g < rows.size; ++g) {
+        int64_t times = 0;
+        if (rows[g] <= FEW_ROWS) {
+            for (int32_t i = 0; i < rows[g]; ++i) times += drawing.poisson[sixteen()];
+        } else {
+            const double size = rows[g], z = drawing.normal[sixteen()];
+            const double value = size + std::sqrt(size - 1.0 / 12.0) * z + (z * z - 1.0) / 6.0;
+            times = static_cast<int64_t>(std::max(value, 0.0) + 0.5);
+        }
+        into[g] = static_cast<C>(times);
+        total += times;
+    }
+    return total;
+}
+
+// Take `excess` rows (add, where it is negative) from blocks in proportion to their size, so that a replicate has as
+// many rows as the sample. Poisson numbers with a given sum are the draws of the ordinary bootstrap.
+template <class C>
+void take_excess(View<const int32_t> rows, C* counts, double step, double& due, int64_t& taken, int64_t& owed) {
+    for (int64_t g = 0; g < rows.size; ++g) {
+        if (rows[g] == 0) continue;
+        due += step * rows[g];
+        const int64_t now = static_cast<int64_t>(std::floor(due));
+        owed += now - taken;
+        taken = now;
+        const int64_t less = std::min(owed, static_cast<int64_t>(counts[g]));
+        counts[g] -= static_cast<C>(less);
+        owed -= less;
+    }
+}
+
+// Replicate r of a ranking whose groups are blocks of rows, at a cost that does not grow with the rows.
+template <class C>
+void draw_whole_blocks(const Drawing& drawing, const Rows& rows, int64_t r, C* a, C* b) {
+    Random random(drawing.seed, static_cast<uint64_t>(r));
+    const int64_t hits = draw_blocks(rows.pos, drawing, random, a);
+    const int64_t misses = draw_blocks(rows.neg, drawing, random, b);
+    int64_t n_pos = 0, n_neg = 0;
+    for (int64_t g = 0; g < rows.pos.size; ++g) {
+        n_pos += rows.pos[g];
+        n_neg += rows.neg[g];
+    }
+    const bool by_class = drawing.strata.size > 2;
+    for (int side = 0; side < 2; ++side) {
+        // one stratum of both classes, or each of them by itself
+        const int64_t size = by_class ? (side ? n_neg : n_pos) : n_pos + n_neg;
+        const int64_t excess = by_class ? (side ? misses - n_neg : hits - n_pos) : hits + misses - n_pos - n_neg;
+        if (size == 0) continue;
+        const double step = static_cast<double>(excess) / static_cast<double>(size);
+        double due = static_cast<double>(random.next() >> 11) * TO_UNIT;
+        int64_t taken = 0, owed = 0;
+        if (!by_class || side == 0) take_excess(rows.pos, a, step, due, taken, owed);
+        if (!by_class || side == 1) take_excess(rows.neg, b, step, due, taken, owed);
+        due = static_cast<double>(taken);
+        owed += excess - taken;  // rounding, and what blocks without a row drawn could not give
+        if (owed != 0 && (!by_class || side == 0)) take_excess(rows.pos, a, 0.0, due, taken, owed);
+        if (owed != 0 && (!by_class || side == 1)) take_excess(rows.neg, b, 0.0, due, taken, owed);
+        if (!by_class) break;
+    }
+}
+
+// Draws replicates one by one into the counts of a ranking's groups: rows or clusters, or whole blocks.
+template <class C>
+class Replicator {
+  public:
+    Replicator(const Drawing& drawing, const Rows& rows) : drawing(drawing), rows(rows) {
+        if (!drawing.poisson.size) counts.resize(drawing.n_units + 1);
+    }
+    void draw(int64_t r, View<C> a, View<C> b) {
+        if (drawing.poisson.size) {
+            draw_whole_blocks(drawing, rows, r, a.data, b.data);
+        } else {
+            draw_units(counts.data(), drawing, r);
+            accumulate(counts.data(), rows, a.data, b.data);
+        }
+    }
+
+  private:
+    const Drawing& drawing;
+    const Rows& rows;
+    std::vector<uint16_t> counts;
+};
+
 // Replicates first … last, each drawn within the strata of the units; `stop` is looked at before each of them.
 template <class C, class S>
 void resample(int64_t first, int64_t last, const Drawing& drawing, const Rows& rows, const Wanted<S>& wanted, View<C> a,
               View<C> b, double* out, int64_t width, const volatile uint8_t* stop) {
-    std::vector<uint16_t> counts(drawing.n_units + 1);
+    Replicator<C> replicator(drawing, rows);
     Scratch<C> scratch;
     for (int64_t r = first; r < last && !*stop; ++r) {
-        draw_units(counts.data(), drawing, r);
-        accumulate(counts.data(), rows, a.data, b.data);
+        replicator.draw(r, a, b);
         sum_replicate(View<const C>{a.data, a.size}, View<const C>{b.data, b.size}, wanted,
                       View<double>{out + r * width, width}, scratch);
+    }
+}
+
+// The sums where a block has fewer or more positives or negatives than in the sample: number r is block r/4, its
+// positives or negatives by the second bit of r, fewer or more by the first. All rows of a block move, at most `most`.
+template <class C, class S>
+void nudge(int64_t first, int64_t last, const Rows& rows, const Wanted<S>& wanted, const double* most, View<C> a,
+           View<C> b, double* out, int64_t width, const volatile uint8_t* stop) {
+    Scratch<C> scratch;
+    for (int64_t g = 0; g < a.size; ++g) {
+        a[g] = static_cast<C>(rows.pos[g]);
+        b[g] = static_cast<C>(rows.neg[g]);
+    }
+    for (int64_t r = first; r < last && !*stop; ++r) {
+        const int side = r & 2 ? 1 : 0;
+        C& count = (side ? b : a)[r / 4];
+        const C all = count;
+        if (all == 0) continue;
+        const double moved = std::min(static_cast<double>(all), most[side]);
+        count = static_cast<C>(static_cast<double>(all) + (r & 1 ? moved : -moved));
+        sum_replicate(View<const C>{a.data, a.size}, View<const C>{b.data, b.size}, wanted,
+                      View<double>{out + r * width, width}, scratch);
+        count = all;
     }
 }
 
@@ -279,10 +421,9 @@ template <class C>
 void resample_curve(int64_t first, int64_t last, const Drawing& drawing, const Rows& rows, int axis,
                     View<const double> grid, View<C> a, View<C> b, double* hits, double* misses, double* sizes,
                     const volatile uint8_t* stop) {
-    std::vector<uint16_t> counts(drawing.n_units + 1);
+    Replicator<C> replicator(drawing, rows);
     for (int64_t r = first; r < last && !*stop; ++r) {
-        draw_units(counts.data(), drawing, r);
-        accumulate(counts.data(), rows, a.data, b.data);
+        replicator.draw(r, a, b);
         double n_pos = 0.0, n_neg = 0.0;
         for (int64_t g = 0; g < a.size; ++g) {
             n_pos += static_cast<double>(a[g]);
