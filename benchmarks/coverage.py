@@ -5,7 +5,7 @@
                                                    coverage_worlds.py, and the tables of docs/coverage.md
     python benchmarks/coverage.py --section bands  one part of that, without writing (--sims 40 for a glance)
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
-    python benchmarks/coverage.py --long           the intervals by blocks of lists of 100,000 rows (some minutes)
+    python benchmarks/coverage.py --long           the bootstrap intervals of lists of 100,000 rows (some minutes)
     python benchmarks/coverage.py --folds          those of evaluate_cv (a minute; needs scikit-learn)
 
 Populations: the score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being
@@ -380,8 +380,9 @@ def stored(path: str) -> list[Row]:
 
 
 def long_lists(sims: int) -> Iterator[str]:
-    """The measures that take the spread over blocks, on lists of 100,000 rows: one line for each."""
+    """The measures that take replicates, on lists of 100,000 rows, drawn by blocks: one line for each."""
     from cutline.evaluation import evaluate_sample
+    from cutline.inference.intervals import METHODS
 
     for prevalence in (0.2, 0.06):
         cell, rng = Cell(100_000, prevalence, False), np.random.default_rng(round(100 * prevalence))
@@ -391,7 +392,7 @@ def long_lists(sims: int) -> Iterator[str]:
             ev = evaluate_sample(
                 cell.draw(rng), name="", threshold=prevalence, quota=QUOTA, measures=specs, settings=AUTO
             )
-            specs = [s for s in specs if ev.estimates[str(s)].method == "blocks"]
+            specs = [s for s in specs if METHODS[s.measure.interval].resampled]
             for spec in specs:
                 e = ev.estimates[str(spec)]
                 made[spec].append((e.value, e.low, e.high))

@@ -324,9 +324,6 @@ def compare_samples(
     facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> Comparison:
     """Compare models on checked samples; ``facts``: what is known of the table that the rows came from."""
-    # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
-    if settings.stratify is None:
-        settings = replace(settings, stratify=prevalence is not None)  # the class sizes are given with the prevalence
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):

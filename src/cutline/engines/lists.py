@@ -69,10 +69,6 @@ class ListPlan:
         elif checked.batch:
             self.key, self.sizes = table.dialect.key(checked.batch), BatchSizes.of(table, checked, model)
             self.numbers = self.sizes.numbers
-        if paired and (self.sizes is not None or request.settings.interval is None):
-            # models are compared on the same draws, or on none, as in memory
-            same = replace(request.settings, stratify=bool(request.settings.stratify))
-            request = replace(request, settings=same)
         self.window: list[float] = []  # the cut of that list, and three standard deviations around it
         if self.places is not None:
             places, cases = self.places, self.whole.cases

@@ -571,7 +571,9 @@ def estimate(
     # Models are compared by the influence of rows, unless rows are gone or replicates were asked for.
     if replicates_out is not None and (settings.interval in BY_REPLICATES or not evidence.has_jackknife):
         known = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
-        wanted = {s: Resampled(values[s], keeps[s], jackknife=False) for s in known if settings.interval is not None}
+        # one draw for all measures: they are compared with each other; class sizes are given with a prevalence
+        alike = bool(settings.stratify) if settings.stratify is not None else evidence.set_by_design
+        wanted = {s: Resampled(values[s], alike, jackknife=False) for s in known if settings.interval is not None}
         drawn = evidence.replicate(wanted, settings, paired=True)
         replicates_out.update({str(spec): replicates.values for spec, replicates in drawn.items()})
     if resampled:

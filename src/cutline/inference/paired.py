@@ -357,7 +357,8 @@ class RowPairs(KeepsFields):
             rows = self.rows[name]
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
             swept = [spec for spec in specs if spec.measure.part != "ranking"]
-            resampler = rows.resampler(settings, stratified=bool(settings.stratify), paired=self.paired)
+            stratified = rows.set_by_design if settings.stratify is None else settings.stratify
+            resampler = rows.resampler(settings, stratified=stratified, paired=self.paired)
             block, _, strata = resampler.blocks()
             by_spec: dict[Spec, Floats] = {}
             if resampler.independent and len(rows.sample) > len(strata):
