@@ -96,7 +96,7 @@ def test_weights_and_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch:
         assert (drawn[key].low, drawn[key].high) == pytest.approx((truth[key].low, truth[key].high), rel=1e-5)
     for key in measures[3:]:
         width = truth[key].high - truth[key].low
-        assert drawn[key].method == {"auch": "poisson_hull", "log_loss": "loss_score"}[key]
+        assert drawn[key].method == {"auch": "hull", "log_loss": "loss_score"}[key]
         assert drawn[key].high - drawn[key].low == pytest.approx(width, rel=0.2)
 
 

@@ -370,7 +370,7 @@ def test_a_qrecall_of_all_or_none_is_not_certain(hits: str) -> None:
 
 
 def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
-    """The spread over blocks of rows, against replicates of the whole list: widths agree within their own error."""
+    """Methods of long lists are those of short ones, and as long as percentiles of 150 replicates, which vary by 8 %."""
     rng = np.random.default_rng(0)
     n = 100_000
     y = rng.random(n) < 0.2
@@ -379,13 +379,13 @@ def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     names += ["average_lift", "average_qrecall", "auch", "quadratic_ranking", "gain(threshold=0.2)"]
     blocked = cl.evaluate(y, p, measures=names)
     drawn = cl.evaluate(y, p, measures=names, interval="percentile", stratify=False, n_resamples=150)
-    assert {e.method for e in blocked.estimates.values()} == {"blocks", "loss_score", "places"}
+    assert {e.method for e in blocked.estimates.values()} == {"logit", "hull", "scaled", "loss_score", "places"}
     ratios = {}
     for key, e in blocked.estimates.items():
         assert e.low < e.value < e.high, key
         ratios[key] = (e.high - e.low) / (drawn[key].high - drawn[key].low)
-        assert 0.6 < ratios[key] < 1.6, key
-    assert np.mean(list(ratios.values())) == pytest.approx(1.0, abs=0.2)
+        assert 0.7 < ratios[key] < 1.45, key
+    assert np.mean(list(ratios.values())) == pytest.approx(1.0, abs=0.15)
 
 
 # --- weights and groups ----------------------------------------------------------------------------------------

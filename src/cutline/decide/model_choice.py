@@ -211,7 +211,7 @@ def error_verdict(comparison: Any) -> Verdict:
         rows = comparison.evaluations[a].rows
         unit, units = units_of(len(wrong[a]), rows.clusters, settings.seed)
         gaps = wrong[a].astype(np.float64) - wrong[b]
-        influence = sums_by(unit, (gaps - gaps.mean()) / len(gaps), units)
+        influence = sums_by(unit, units, (gaps - gaps.mean()) / len(gaps))
         n_pos = int(np.count_nonzero(rows.sample.positive))
         few = min(n_pos, len(gaps) - n_pos)
         paired = paired_difference((rates[a], rates[b]), influence, few, "cross-fitted, sign flips")

@@ -215,7 +215,7 @@ class PairedDifference:
         return DifferenceTest(*self.limits(level, widest), self.error, self.p_value, self.method, freedom)
 
 
-def sums_by(unit: NDArray[Any], each: Floats, units: int) -> Floats:
+def sums_by(unit: NDArray[Any], units: int, each: Floats) -> Floats:
     """Influences of rows added up by unit."""
     return np.bincount(unit, weights=each, minlength=units).astype(np.float64)
 

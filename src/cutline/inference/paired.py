@@ -50,6 +50,9 @@ from .limits import (
 )
 from .resampling import acceleration, values_left_out
 
+_ROWS_BY_PLACES = (
+    4_000_000  # influences of rows at quotas that are kept, 32 MB; of more rows or quotas, those of groups
+)
 _SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
 
 
@@ -178,7 +181,7 @@ class RowPairs(KeepsFields):
         if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
             each = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
             dealt = [bands.units_of(len(influence), None, pair.settings.seed) for influence in each]
-            summed = [sums_by(unit, psi, units) for psi, (unit, units) in zip(each, dealt, strict=True)]
+            summed = [sums_by(unit, units, psi) for psi, (unit, units) in zip(each, dealt, strict=True)]
             errors = []
             for gap, batches in [(each[0] - each[1], rows[0])] if self.paired else zip(each, rows, strict=True):
                 assert isinstance(batches, BatchRows)
@@ -210,14 +213,29 @@ class RowPairs(KeepsFields):
                 raised.append(psi)
             else:
                 raised.append(psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units)))
-        gaps = raised[0] - raised[1] if self.paired else np.concatenate([raised[0], -raised[1]])
-        return paired_difference(pair.values, gaps, self._smaller_class(pair), f"{method}, sign flips", error)
+        gaps = [raised[0] - raised[1]] if self.paired else [raised[0], -raised[1]]
+        if error is None:
+            units = sum(map(len, gaps))
+            error = math.sqrt(sum(float((gap**2).sum()) for gap in gaps) * units / max(units - 1.0, 1.0))
+        return self._by_flips(pair, gaps, method, error)
+
+    def _by_flips(self, pair: Pair, gaps: Sequence[Floats], method: str, error: float) -> PairedDifference | None:
+        """From influences on the difference, of rows or other units; more than 1,000 rows change sides in groups.
+
+        The standard error is that of the rows, so that it does not depend on how they are dealt into groups.
+        """
+        flipped = []
+        for name, gap in zip((pair.a, pair.b), gaps, strict=False):
+            unit, units = self._units(name, pair.settings.seed)
+            flipped.append(sums_by(unit, units, gap) if units < len(gap) == len(unit) else gap)
+        few, psi = self._smaller_class(pair), np.concatenate(flipped)
+        return paired_difference(pair.values, psi, few, f"{method}, sign flips", error)
 
     def _shares(self, name: str, seed: int) -> Floats:
         """The share of the weight of rows that each cluster holds."""
         sample, (unit, units) = self.rows[name].sample, self._units(name, seed)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
-        return np.asarray(sums_by(unit, weight, units) / weight.sum())
+        return np.asarray(sums_by(unit, units, weight) / weight.sum())
 
     def _cluster_freedom(self, pair: Pair) -> float:
         """One less than as many equal clusters as weigh as much as these, 1/Σshare²; inf (no guard) from 60 on.
@@ -245,8 +263,7 @@ class RowPairs(KeepsFields):
             each = np.empty(len(sample))
             for side, values in zip((sample.positive, ~sample.positive), self._placements[name], strict=True):
                 each[side] = slope * (values - values.mean()) / len(values)
-            unit, units = self._units(name, pair.settings.seed)
-            influence.append(sums_by(unit, each, units))
+            influence.append(each)
         return self._made(pair, influence, "delong", abs(slope) * math.sqrt(variance))
 
     @cached_property
@@ -292,9 +309,8 @@ class RowPairs(KeepsFields):
         if rows.classes_given:
             for side in (sample.positive, ~sample.positive):
                 mean[side] = np.average(right[side], weights=weight[side])
-        each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
-        unit, units = self._units(name, pair.settings.seed)
-        return sums_by(unit, each / weight.sum(), units)
+        each = np.asarray(sign * decision_scale(one, rows.ranking) * weight * (right - mean) / weight.sum())
+        return each if rows.clusters is None else sums_by(*self._units(name, pair.settings.seed), each)
 
     def _of_hits(self, name: str, pair: Pair) -> Floats:
         """Influence of each row or cluster on a measure that is proportional to the hits at a quota."""
@@ -310,10 +326,12 @@ class RowPairs(KeepsFields):
         return np.asarray(influence @ (scale / np.where(trials > 0.0, trials, np.nan)))
 
     def _at_places(self, name: str, places: Floats, seed: int) -> Floats:
-        """Influence of each unit on the hits at these quotas, worked out once for all measures and pairs."""
+        """Influence of each row (or unit) on the hits at these quotas, worked out once for all measures and pairs."""
         key = "hits", name, seed, places.tobytes()
         if key not in self._worked_out:
             rows, (unit, units) = self.rows[name], self._units(name, seed)
+            if rows.clusters is None and len(unit) * len(places) <= _ROWS_BY_PLACES:
+                unit, units = np.arange(len(unit)), len(unit)
             self._worked_out[key] = bands.curve_influence(
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
@@ -326,25 +344,20 @@ class RowPairs(KeepsFields):
         """
         psi = [self._at_places(name, np.array([places]), seed)[:, 0] for name in self.rows]
         hits = [float(bands.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
+        unit, units = self._units(next(iter(self.rows)), seed)
+        psi = [sums_by(unit, units, each) if units < len(each) == len(unit) else each for each in psi]
         drawn = sign_matrix(len(psi[0]), FLIPS, seed) @ np.array(psi).T
         drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
         best = np.argmax(drawn + hits, axis=1)
         return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
 
     def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
-        """From the influence of rows or clusters; more than 1,000 rows change sides in groups."""
-        names, seed = (pair.a, pair.b), pair.settings.seed
-        one, two = (self._influences(name, pair.settings)[pair.spec] for name in names)
+        """From what a measure gains by rows or clusters."""
+        one, two = (self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b))
         gaps = [one - two] if self.paired else [one, -two]
         if not all(np.isfinite(gap).all() for gap in gaps):
             return None
-        error = math.sqrt(sum(float((gap**2).sum()) for gap in gaps))
-        flipped = []
-        for name, gap in zip(names, gaps, strict=False):
-            unit, units = self._units(name, seed)
-            flipped.append(sums_by(unit, gap, units) if units < len(gap) == len(unit) else gap)
-        few = self._smaller_class(pair)
-        return paired_difference(pair.values, np.concatenate(flipped), few, "jackknife, sign flips", error)
+        return self._by_flips(pair, gaps, "jackknife", math.sqrt(sum(float((gap**2).sum()) for gap in gaps)))
 
     def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
         """The influence of a model's units on every measure; nan where a measure has no value without a unit.
