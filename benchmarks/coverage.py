@@ -392,7 +392,7 @@ def long_lists(sims: int) -> Iterator[str]:
             ev = evaluate_sample(
                 cell.draw(rng), name="", threshold=prevalence, quota=QUOTA, measures=specs, settings=AUTO
             )
-            specs = [s for s in specs if METHODS[s.measure.interval].resampled]
+            specs = [s for s in specs if METHODS[s.measure.interval].resampled and not s.measure.needs_quota]
             for spec in specs:
                 e = ev.estimates[str(spec)]
                 made[spec].append((e.value, e.low, e.high))

@@ -370,7 +370,7 @@ def test_a_qrecall_of_all_or_none_is_not_certain(hits: str) -> None:
 
 
 def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
-    """Methods of long lists are those of short ones, and as long as percentiles of 150 replicates, which vary by 8 %."""
+    """Methods of long lists are those of short ones, and as long as those of 150 replicates, which vary by 8%."""
     rng = np.random.default_rng(0)
     n = 100_000
     y = rng.random(n) < 0.2
