@@ -309,7 +309,8 @@ class RowPairs(KeepsFields):
         if rows.classes_given:
             for side in (sample.positive, ~sample.positive):
                 mean[side] = np.average(right[side], weights=weight[side])
-        each = np.asarray(sign * decision_scale(one, rows.ranking) * weight * (right - mean) / weight.sum())
+        each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
+        each = np.asarray(each / weight.sum())
         return each if rows.clusters is None else sums_by(*self._units(name, pair.settings.seed), each)
 
     def _of_hits(self, name: str, pair: Pair) -> Floats:
