@@ -591,6 +591,7 @@ ATTRIBUTES: dict[str, str] = {
     "Cut.point": "Counts and measures at the cut, on the sample; None for a cut that was read from a file.",
     "Cut.chance": "How often a cut made this way keeps its promise on new data; nan if that is not known.",
     "Cut.cost": "The expected cost per case, if costs were given.",
+    "Cut.best": "If a measure was maximised: the interval of the threshold, and the value to expect on new data.",
     "Cut.note": "A summary in one sentence.",
     "Cut.sample": "Facts about the sample that the cut was made from.",
     "DecisionCurve.x": "The threshold probabilities.",

@@ -59,7 +59,7 @@ _WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate
 
 @documented
 class Cut(float):
-    """A threshold that knows what it was chosen for: take the cases with ``score > cut``.
+    """A threshold, with the target it meets and the counts there: take the cases with ``score > cut``.
 
     It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
     sample, ``chance`` how often a cut chosen this way keeps its promise on new data (nan if unknown), ``cost`` the

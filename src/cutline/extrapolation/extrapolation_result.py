@@ -327,7 +327,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         Up to the ``k1`` classes that were tested, this is the observed mean over all tasks of ``k`` of them, which
         needs no model. Beyond that it is the fitted curve, joined to the observed one (see :meth:`predict`).
         """
-        _check_k(k)
+        check_k(k)
         check_whole(top, "top", 1)
         if 1 < k <= self.n_classes and (top == 1 or self.observed.wins is not None):
             return self.observed.between(k, top)
@@ -496,12 +496,13 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         >>> bool(ex.rank_measure("top(2)", 100).value > ex.rank_measure("reciprocal_rank", 100).value > 0)
         True
         """
-        _check_k(k)
+        check_k(k)
         named = re.fullmatch(r"top\((\d+)\)", measure) if isinstance(measure, str) else None
         if named is not None:
             return self.accuracy(k, top=check_whole(int(named[1]), "top", 1))
-        if isinstance(measure, str) and measure not in RANK_MEASURES:
-            raise InputError("measure", f"is {measure!r}", f"choose {', '.join(RANK_MEASURES)}, top(5) or a function")
+        if not callable(measure) and (not isinstance(measure, str) or measure not in RANK_MEASURES):
+            remedy = f"choose {', '.join(RANK_MEASURES)}, top(5) or a function"
+            raise InputError("measure", f"is {show(measure)}", remedy)
         if self.classes_each > 1.0:
             raise InputError("measure", "needs places, which families of classes do not give", "leave {groups} out")
         name = f"{measure if isinstance(measure, str) else getattr(measure, '__name__', 'g')}@{k}"
@@ -536,7 +537,8 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
 
     def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
-        _check_k(k)
+        check_k(k)
+        check_whole(top, "top", 1)
         return {name: float(self._read(fit, k, top)[0]) for name, fit in self.fits.items()}
 
     def range_over_methods(self, k: int, *, top: int = 1) -> Interval:
@@ -577,7 +579,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         check_number(half_width, "half_width", 0.0, 0.5, open_ends=True)
         if k is None:
             k = max([*self.k, self.n_classes])
-        _check_k(k)
+        check_k(k)
         if not self.has_interval:
             raise InputError("half_width", "needs an interval to start from", "fit with {interval=True}")
         estimate, tested = self.accuracy(k), float(max(self.observed.n_tested, 1))
@@ -613,7 +615,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
     def notes_for(self, *k: int) -> tuple[Note, ...]:
         """Caveats about particular numbers of classes."""
         for classes in k:
-            _check_k(classes)
+            check_k(classes)
         notes = far_note(k, self.n_classes, "; compare the range over methods")
         fitted = self.favorability.accuracy(np.maximum(np.array(k, dtype=float) / self.classes_each, 1.0))
         outside = [classes for classes, value in zip(k, fitted, strict=True) if not 0.0 <= value <= 1.0]
@@ -670,6 +672,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
 
     def sentences(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> list[str]:
         """The result in words: what to expect among the largest number asked for, and how far an accuracy reaches."""
+        check_whole(top, "top", 1)
         places, seen = (f"top-{top} " if top > 1 else ""), self.accuracy(self.n_classes, top=top)
         last = max([*self.k, self.n_classes])
         at = self.accuracy(last, top=top)
@@ -743,7 +746,8 @@ def share_range(low: float, high: float) -> str:
     return f"{rounded_share(low)[:-1]} to {rounded_share(high)}"
 
 
-def _check_k(k: Any) -> None:
+def check_k(k: Any) -> None:
+    """Refuse what is not a number of classes."""
     if isinstance(k, bool) or not isinstance(k, int | float | np.integer | np.floating) or not 1 <= k <= _MOST:
         raise InputError("k", f"is {show(k)}, which is not a number of classes", "give a whole number of 1 or more")
 
@@ -752,5 +756,5 @@ def as_sizes(k: ArrayLike) -> Floats:
     """One or many numbers of classes as an array; they need not be whole."""
     sizes = np.asarray(k, dtype=object).ravel()
     for size in sizes.flat:
-        _check_k(size)
+        check_k(size)
     return sizes.astype(np.float64)

@@ -320,7 +320,7 @@ def extrapolate(
     >>> 0.3 < ex.accuracy(800).value < 0.7
     True
     """
-    if method != "auto":
+    if not (isinstance(method, str) and method == "auto"):
         find_method(method)
     asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
     sources = {"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies}

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError, show
+from ..errors import look_up
 from ..estimate import Estimate
 from ..inference.differences import DifferenceTest
 from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, Floats
 from ..validate import check_number
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
-from .extrapolation_result import Extrapolation, as_sizes, rounded_share
+from .extrapolation_result import Extrapolation, as_sizes, check_k, rounded_share
 from .extrapolator import fit_with_method, resampled_fits
 from .favorability import ComparedByContent
 from .tasks import ScoreTask, jackknife_error
@@ -52,9 +52,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
     k: tuple[int, ...] = field(default=())
 
     def __getitem__(self, name: str) -> Extrapolation:
-        if name not in self.models:
-            raise InputError("name", f"is {show(name)}", f"choose {' or '.join(map(repr, self.models))}")
-        return self.models[name]
+        return look_up(self.models, name, "name")
 
     @property
     def names(self) -> tuple[str, str]:
@@ -75,6 +73,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
 
     def difference(self, k: int) -> Difference:
         """The difference of the accuracies among ``k`` classes, with its interval and p-value."""
+        check_k(k)
         gap, error = float(self._gap(k)[0]), self._error(k)
         tested = DifferenceTest(method="too few classes")
         if math.isfinite(error) and error > 0:
@@ -151,6 +150,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         """
         from scipy.special import ndtri
 
+        check_k(k)
         check_number(power, "power", 0.0, 1.0, open_ends=True)
         gap, error = abs(float(self._gap(k)[0])), self._error(k)
         seen = next(iter(self.models.values())).n_classes

@@ -72,7 +72,7 @@ def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[
     A title stands above sentences; a table has its own.
     """
     for section in sections:
-        paragraph = [section.title] if section.title and isinstance(section.parts[0], str) else []
+        paragraph = [section.title] if section.title and isinstance(next(iter(section.parts), None), str) else []
         indent = "  " if paragraph else ""
         for part in section.parts:
             if isinstance(part, str):
