@@ -83,7 +83,20 @@ FLAGS = {"no_intervals"}
 # cannot take beside its own.
 ELSEWHERE = {
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
-    *("threads", "temp_directory", "form", "html", "plot", "plot_kind", "output", "escape_formulas", "everything"),
+    *(
+        "threads",
+        "temp_directory",
+        "form",
+        "html",
+        "plot",
+        "plot_kind",
+        "pairs",
+        "why",
+        "fairness",
+        "output",
+        "escape_formulas",
+        "everything",
+    ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
     *("cost_fp", "cost_fn", "cut", "zone", "calibration", "swaps", None),
 }

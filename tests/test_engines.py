@@ -234,7 +234,7 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     found, truth = compact.curve("qrecall"), expected.curve("qrecall")
     assert np.abs(np.interp(truth.x, found.x, found.y) - truth.y).max() <= compact.rows.tolerance
     json.loads(compact.to_json())
-    assert "roc_auc" in repr(compact)
+    assert "ROC AUC" in repr(compact)
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -362,7 +362,7 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert all(np.isnan(row["share"]) for row in values.dominance(every=True))
         assert {row["method"] for row in values.dominance()} == {"not judged: no replicates"}
     found.to_html(tmp_path / "page.html")
-    assert "Who leads" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Clear leaders" in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(cl.InputError, match="by is 'tpr'; choose one of quota, fpr"):
         found.dominance("tpr")
 

@@ -209,9 +209,9 @@ def test_json_is_strict_and_complete() -> None:
 def test_repr_is_readable(ev: Any) -> None:
     text = repr(ev)
     assert "nb" in text
-    for name in ("roc_auc", "average_precision"):
-        (line,) = [line.split() for line in text.splitlines() if line.split()[1:2] == [name]]
-        assert line[1:4] == [name, "↑", f"{ev[name].value:.4f}"]
+    for name, title in (("roc_auc", "ROC AUC"), ("average_precision", "Average precision")):
+        (line,) = [line.removeprefix(title).split() for line in text.splitlines() if line.startswith(title)]
+        assert line[0] == f"{ev[name].value:.3f}"
     assert "120 rows" in text
     assert len(text.splitlines()) > 10
     assert max(map(len, text.partition("\n\n")[2].splitlines())) <= 160  # the tables; a terminal wraps sentences
@@ -267,9 +267,9 @@ def test_hostile_labels_do_not_reach_the_page() -> None:
 
 def test_one_is_singular() -> None:
     assert repr(cl.evaluate([1], [0.7], interval=None)).startswith("model: 1 row, 1 positive")
-    assert repr(cl.compare([1, 0], {"a": [0.7, 0.2]}, interval=None)).startswith("1 model, 2 rows")
+    assert repr(cl.compare([1, 0], {"a": [0.7, 0.2]}, interval=None)).startswith("1 model: 2 rows")
     assert "1 chosen for 1 place;" in repr(cl.select([0.5, 0.5], 1))
-    assert "has 1 hit on these data" in repr(cl.plan([1, 0], [0.9, 0.1], cost=1, value=3, n_resamples=10))
+    assert "This list has 1 hit;" in repr(cl.plan([1, 0], [0.9, 0.1], cost=1, value=3, n_resamples=10))
 
 
 # --- cuts of the list ------------------------------------------------------------------------------------------

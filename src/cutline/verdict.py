@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, zip_longest
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -541,14 +541,25 @@ def check_conditions(evaluation: Any, conditions: Sequence[str]) -> Check:
     read = [parse_condition(text) for text in conditions]
     missing = dict.fromkeys(c.measure for c in read if c.measure not in evaluation)
     more = evaluation.with_measures(*missing) if missing else {}
-    return judge_all(read, [(more if c.measure in missing else evaluation)[c.measure] for c in read])
+    results = [more if c.measure in missing else evaluation for c in read]
+    estimates = [result[c.measure] for c, result in zip(read, results, strict=True)]
+    thresholds = []
+    for condition, result, estimate in zip(read, results, estimates, strict=True):
+        spec = getattr(result, "specs", {}).get(estimate.name)
+        unnamed = spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure
+        thresholds.append(None if not unnamed else result.threshold if spec.threshold is None else spec.threshold)
+    return judge_all(read, estimates, thresholds)
 
 
-def judge_all(conditions: Sequence[Condition], estimates: Sequence[Estimate]) -> Check:
-    """The outcome of all conditions together, with a row for each."""
+def judge_all(
+    conditions: Sequence[Condition], estimates: Sequence[Estimate], thresholds: Sequence[float | None] = ()
+) -> Check:
+    """The outcome of all conditions together, with a row for each; ``thresholds`` that no condition names are told."""
     rows: list[dict[str, Any]] = []
-    for condition, estimate in zip(conditions, estimates, strict=True):
+    for condition, estimate, threshold in zip_longest(conditions, estimates, thresholds):
         outcome, why = condition.judge(estimate)
+        if threshold is not None:
+            why += f", at the threshold {threshold:g}"
         row = {"condition": str(condition), "outcome": outcome, "value": estimate.value}
         rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
     outcomes = [row["outcome"] for row in rows]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import InputError, listed, show
+from ..table import pluralize
 from . import options as o
 from .evaluate import ONE_CLASS, Groups, JudgeArguments, pictures, settings_of
 from .options import COMMAND_LINE, about_file, column, command, option, refuse_others
@@ -131,7 +132,7 @@ def compare(asked: CompareArguments) -> Report:
     shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
     sections = partial(made.sections, terms=COMMAND_LINE, **shown)
     rows = lambda: list(made.differences)  # noqa: E731
-    more = ["--pairs", "--why", f"--all ({len(made.specs)} measures)", "--html report.html"]
+    more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
     return Report(made, facts, settings, document, rows, sections, more, **pictures(made, facts, asked))
 
 
@@ -184,7 +185,7 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     sections = partial(cmp.sections, terms=COMMAND_LINE, **shown)
     source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
     page = partial(cmp.to_html, source=source)
-    more = ["--pairs", f"--all ({len(cmp.specs)} measures)", "--html report.html"]
+    more = ["--pairs", f"--all ({pluralize(len(cmp.specs), 'measure')})", "--html report.html"]
     settings = settings_of(cmp, len(first.sample), asked.measures)
     return Report(cmp, facts, settings, sections=sections, more=more, page=page)
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, listed
-from ..table import to_jsonable
+from ..table import pluralize, to_jsonable
 from . import options as o
 from .options import COMMAND_LINE, about_file, argument, column, command, option, refuse_others
 from .output import Report, note
@@ -297,7 +297,9 @@ def _report_of(
         settings_of(ev, ev.facts["rows"], asked.measures),
         document,
         sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=asked.everything, cut=cut),
-        more=[f"--all ({number} measures)", "--html report.html", "cutline measures NAME"] if short else [],
+        more=[f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
+        if short
+        else [],
     )
 
 

@@ -158,7 +158,7 @@ class Plan(HasSections, Drawn, DictResult):
             lines += [
                 *threshold,
                 ("hits here" if self.batches is None else "hits in all batches", count(self.cut.tp)),
-                ("hits in the next batch", f"{count(low)} … {count(high)}"),
+                ("hits in the next list", f"{count(low)} … {count(high)}"),
                 ("profit on these data", shown["profit"]),
                 ("optimism in the profit", shown["optimism"]),
                 ("profit to expect", shown["expected"]),

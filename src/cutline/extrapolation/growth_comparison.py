@@ -118,7 +118,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
 
     @cached_property
     def crossing(self) -> Estimate | None:
-        """The number of classes from which on the other recogniser leads; None if the same one leads throughout.
+        """The number of classes beyond which the other recogniser leads; None if the same one leads throughout.
 
         The interval reaches as far as the difference, with its pointwise interval, could be 0 around the crossing. If
         they cross several times, the last crossing counts.

@@ -460,8 +460,8 @@ def dependent_cut(
     above = np.where(score > edge, 1.0, np.where(score == edge, inside, 0.0))
     positive, p, cases = sample.positive, cut.chance, float(weight.sum())
     hit = float(weight @ (positive * above))
-    if recall:  # w·[(y − p)T + pq − Ry]/n⁺
-        n_pos = float(weight @ positive)
+    n_pos = float(weight @ positive)
+    if recall and n_pos:  # w·[(y − p)T + pq − Ry]/n⁺
         share, found = float(weight @ above) / cases, hit / n_pos
         influence = weight * ((positive - p) * above + p * share - found * positive) / n_pos
         plain = qrecall_variance(cut, cut.hits / cut.positives, cut.chance)

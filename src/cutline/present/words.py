@@ -126,7 +126,10 @@ def evaluation_sections(
     if all_measures:
         yield Section("measures", [Table(measure_rows(ev), group="family")])
     else:
-        yield Section("measures", [Table(short_rows(ev, applicable(ev, few_measures(ev))))])
+        keys = applicable(ev, few_measures(ev))
+        known = [ev.specs[key] for key in keys if ev.estimates[key].low == ev.estimates[key].low]
+        cautions = [f"{title_of(spec)}: {spec.measure.caution}." for spec in known if spec.measure.caution]
+        yield Section("measures", [Table(short_rows(ev, keys)), *cautions])
 
 
 def batch_sections(evaluations: Sequence[Evaluation], *, short: bool = False) -> Iterator[Section]:
