@@ -644,7 +644,6 @@ def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     [
         (("--batch", "dya"), "dya"),
         (("--batch", "day", "--recall", "0.8"), "--recall"),
-        (("--batch", "day", "--by", "branch"), "--batch"),
         (("--batch", "day", "--prevalence", "0.1"), "--batch"),
     ],
 )

@@ -102,7 +102,7 @@ def test_displays_share_axes() -> None:
     assert one.get_color() != two.get_color()
     names = [text.get_text() for text in [*second.ax_.texts, *second.ax_.get_legend().get_texts()]]
     assert "mine" in names
-    assert all(any(text.startswith(f"{name} ") for text in names) for name in ("one", "two"))
+    assert all(any(text.startswith(f"{name}: AUC ") for text in names) for name in ("one", "two"))
     assert names.count("chance") == 1
     assert note in second.ax_.texts
     third = RocDisplay.from_predictions(Y, P**2, name="three", ax=first.ax_, n_resamples=50)
