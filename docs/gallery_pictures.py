@@ -31,7 +31,7 @@ def write(page: Path) -> None:
             if named:
                 # a fixed hash salt and no date, so that an unchanged picture is an unchanged file
                 with mpl.rc_context({"svg.hashsalt": "cutline"}):
-                    plt.gcf().savefig(folder / f"{named[1]}.svg", bbox_inches="tight", metadata={"Date": None})
+                    plt.gcf().savefig(folder / f"plot-{named[1]}.svg", bbox_inches="tight", metadata={"Date": None})
                 plt.close("all")
     finally:
         os.chdir(back)

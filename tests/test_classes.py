@@ -595,7 +595,7 @@ def test_a_mean_over_classes_is_a_measure_like_any_other() -> None:
     assert cl.measure("accuracy") is not cl.measure("accuracy", several=True)
     assert pickle.loads(pickle.dumps(cl.measure("log_loss", several=True))).reads == "probabilities"
     assert {m.name for m in cl.measures("classes")} >= {"macro", "weighted", "micro", "hand_till_auc", "log_loss"}
-    with pytest.raises(cl.InputError, match=r"say which mean over the classes: macro\(f1\), weighted"):
+    with pytest.raises(cl.InputError, match=r"choose a mean over the classes: macro\(f1\), weighted"):
         parse_measure("f1", several=True)
     with pytest.raises(cl.InputError, match="say of what"):
         parse_measure(cl.measure("macro"), several=True)

@@ -155,7 +155,7 @@ def test_a_wrong_name_suggests_the_nearest(scored: Path) -> None:
 def test_words_as_labels_need_the_positive_one(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("bought,p\nyes,0.9\nno,0.2\nyes,0.6\nno,0.7\n")
-    assert "holds the labels 'no' and 'yes'" in refused("evaluate", path)
+    assert "has the labels 'no' and 'yes'" in refused("evaluate", path)
     assert "--positive yes" in refused("evaluate", path)
     assert "the labels are 'no', 'yes'" in refused("evaluate", path, "--positive", "Yes")
     for positive, auc in (("yes", 0.75), ("no", 0.25)):

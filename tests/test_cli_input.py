@@ -263,7 +263,7 @@ def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
 
 def test_select_does_not_advise_a_comparison(two: Path) -> None:
     said = refused("select", two, "--quota", 3)
-    assert "several columns could be the score: 'p', 'q'; say which with --score (cutline doctor" in said
+    assert "several columns could be the score: 'p', 'q'; choose one with --score (cutline doctor" in said
     assert "compare" not in said
 
 

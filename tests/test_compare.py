@@ -618,7 +618,7 @@ def test_refusals() -> None:
         cl.compare(y, {})
     with pytest.raises(cl.InputError, match=r"model 'b'.*paired=False"):
         cl.compare(y, {"a": s, "b": [1, 2, 3]})
-    with pytest.raises(cl.InputError, match=r"say so with paired=False"):
+    with pytest.raises(cl.InputError, match=r"pass paired=False"):
         cl.compare({"a": y, "b": y}, {"a": s, "b": s})
     with pytest.raises(cl.InputError, match=r"no labels for the model 'b'"):
         cl.compare({"a": y}, {"a": s, "b": s}, paired=False)

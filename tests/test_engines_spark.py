@@ -105,10 +105,10 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     plain: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
     cases = [
         ({}, r"column 'p': the row \(y=0, p=None, c='b'\) has a missing value; fill it in, or leave such rows"),
-        ({"missing": "drop"}, "holds the labels 1 and 2"),
+        ({"missing": "drop"}, "has the labels 1 and 2"),
         ({"score": "q"}, "did you mean 'p'|no column 'q'"),
         ({"score": "c", "missing": "drop"}, "is 'a', which is not a number"),
-        ({"label": "c", "missing": "drop"}, "holds the label 'a'; say which label is positive"),
+        ({"label": "c", "missing": "drop"}, "has the label 'a'; choose the positive one"),
         ({"missing": "drop", "pos_label": 7}, "pos_label is 7, but the labels are 1, 2"),
         ({"missing": "drop", "pos_label": 1, "memory_limit": "1GB"}, "memory_limit does not go with a Spark DataFrame"),
         ({"missing": "drop", "pos_label": 1, "stream": False}, "toPandas"),

@@ -180,7 +180,7 @@ def test_names_that_occur_twice(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("y,Y,p\n1,5,0.5\n0,6,0.4\n")
     assert "pos_label=6" in said(tmp_path / "t.csv", label="Y")
     pyarrow.parquet.write_table(pyarrow.table({"y": [1, 0], "Y": [5, 6], "p": [0.5, 0.4]}), path)
-    assert "column 'Y' holds the labels 5 and 6" in said(path, label="Y")
+    assert "column 'Y' has the labels 5 and 6" in said(path, label="Y")
 
 
 @pytest.mark.parametrize("end", [";", " -- all of them", "; -- all of them\n", "\n"])

@@ -137,7 +137,7 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
             and from_embeddings(np.eye(4), np.eye(4), metric=lambda p, g: p[:2], distance=False),
             "metric returned an array of shape",
         ),
-        (lambda: from_wins([1, 2], n_classes=None), "n_classes is missing; say among how many"),
+        (lambda: from_wins([1, 2], n_classes=None), "n_classes is missing; pass the number of classes"),
         (lambda: from_wins([1, 5], n_classes=5), "wins: row 1 beats 5"),
         (lambda: from_wins([1, 2], tied=[0, 3], n_classes=5), "wins: row 1 beats 2 and ties 3"),
         (lambda: from_wins([1, -2], n_classes=5), "wins: row 1 is -2"),

@@ -207,7 +207,7 @@ def test_what_the_user_says_of_a_text_file_holds(content: str, told: dict[str, s
 
 def test_what_cannot_be_understood_is_asked(tmp_path: Path) -> None:
     path = text(tmp_path / "t.csv", "y;p,q\n1;0.9,3\n0;0.2,4\n")
-    assert "may be split at ',' or ';'; say which is meant with --delimiter" in refused("evaluate", path)
+    assert "may be split at ',' or ';'; choose one with --delimiter" in refused("evaluate", path)
     path = text(tmp_path / "t.csv", "y,p\n1,0.9\n0,0.2,0.3\n")
     assert "t.csv: line 3 has 3 fields, the header 2" in refused("evaluate", path)
     assert "--delimiter must be a single character" in refused("evaluate", path, "--delimiter", ";;")

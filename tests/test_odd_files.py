@@ -164,7 +164,7 @@ def test_utf_32_and_packed_utf_16(tmp_path: Path) -> None:
     with pytest.raises(cl.InputError, match=r"line 6 holds a zero byte"):
         auc(tmp_path / "u.csv")
     (tmp_path / "u.csv").write_bytes(("ä,y,p\n1,1,0.5\n").encode("latin-1"))
-    with pytest.raises(cl.InputError, match=r"u\.csv is not in UTF-8; say another encoding"):
+    with pytest.raises(cl.InputError, match=r"u\.csv is not in UTF-8; give another encoding"):
         auc(tmp_path / "u.csv", encoding="utf-8")
 
 
@@ -418,7 +418,7 @@ def test_one_odd_cell_far_down_is_found(cell: str, quoted: bool, tmp_path: Path)
     assert "t.csv" in str(refused.value)
 
 
-@pytest.mark.parametrize(("cell", "said"), [("01", "holds the labels|more than two"), ("2", "more than two labels")])
+@pytest.mark.parametrize(("cell", "said"), [("01", "has the labels|more than two"), ("2", "more than two labels")])
 def test_a_label_that_the_first_rows_have_not_is_found(cell: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     labels = [str(k % 2) for k in range(3000)] + [cell]

@@ -484,7 +484,7 @@ X, Y = two_clouds(0, 20, 1.0)
         (lambda: cl.permutation_test(Centroid(), X, Y[:-1], X, Y), "X_train has 20 rows but y_train has 19"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y[:-1]), "X_test has 20 rows but y_test has 19"),
         (lambda: cl.permutation_test(Centroid(), X, [1] * 20, X, Y), "y_train holds a single class"),
-        (lambda: cl.permutation_test(Centroid(), X, ["a", "b"] * 10, X, Y), "y_train holds the labels"),
+        (lambda: cl.permutation_test(Centroid(), X, ["a", "b"] * 10, X, Y), "y_train has the labels"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, n_permutations=0), "n_permutations"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, n_jobs=0), "n_jobs"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, seed=1.5), "seed"),

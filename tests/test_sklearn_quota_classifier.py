@@ -32,13 +32,13 @@ def test_contract(estimator: Any, check: Any) -> None:
     except Exception as error:
         if not refuses_unclear_labels(error):
             raise
-        pytest.xfail("labels must say which is positive: 1 and 2, or words, are refused as everywhere")
+        pytest.xfail("labels must choose the positive one: 1 and 2, or words, are refused as everywhere")
 
 
 def refuses_unclear_labels(error: BaseException | None) -> bool:
-    """Whether an error comes from labels of a check that do not say which is positive."""
+    """Whether an error comes from labels of a check that do not choose the positive one."""
     while error is not None:
-        if isinstance(error, cl.InputError) and "say which label is positive" in str(error):
+        if isinstance(error, cl.InputError) and "choose the positive one" in str(error):
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -70,7 +70,7 @@ def test_select_fills_the_places_of_a_batch() -> None:
 
 def test_classes_by_name_and_distances() -> None:
     named = np.where(Y == 1, "yes", "no")
-    with pytest.raises(cl.InputError, match=r"say which label is positive, e\.g\. with pos_label='yes'"):
+    with pytest.raises(cl.InputError, match=r"choose the positive one, e\.g\. with pos_label='yes'"):
         QuotaClassifier(RidgeClassifier(), quota=0.2).fit(X, named)
     yes = QuotaClassifier(RidgeClassifier(), quota=0.2, pos_label="yes").fit(X, named)
     no = QuotaClassifier(RidgeClassifier(), quota=0.2, pos_label="no").fit(X, named)

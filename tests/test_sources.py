@@ -128,7 +128,7 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
 SORTS = {  # what is said of a problem, whatever the value that shows it
     "missing": r"has a missing value|is NaN|stands for a missing value",
     "no number": r"is not a number|not numbers",
-    "labels": r"holds (the label|more than two labels)",
+    "labels": r"(has|holds) (the label|more than two labels)",
     "unknown": r"but the labels are",
     "beyond": r"beyond 2\^53",
     "infinite": r"is infinite",
@@ -283,7 +283,7 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         done = CliRunner().invoke(cli, words)
         assert done.exit_code == 2
         assert f"holds several labels besides '{wanted}': {rest}" in done.stderr
-        assert "with --negative, or that all of them are with --rest-negative" in done.stderr
+        assert "with --negative, or count them all as negative with --rest-negative" in done.stderr
         done = CliRunner().invoke(cli, [*words, "--rest-negative"])
         assert f"all but '{wanted}' count as negative: {rest}" in done.stderr
         assert done.exit_code in (0, 4), done.stderr

@@ -366,7 +366,7 @@ def samples_of(
     samples = {}
     for name, column in scores.items():
         if paired and isinstance(y_true, Mapping):
-            raise InputError("y_true", "is a mapping: each model has its own rows", "say so with {paired=False}")
+            raise InputError("y_true", "is a mapping: each model has its own rows", "pass {paired=False}")
         if not paired and (not isinstance(y_true, Mapping) or name not in y_true):
             said = f"holds no labels for the model {show(name)}, and {{paired=False}} needs them for each"
             raise InputError("y_true", said, "pass a mapping from model to labels")

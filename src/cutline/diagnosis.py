@@ -264,7 +264,7 @@ class _Examination:
                 self.labels = few[:1]
                 others = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
                 why = f"no column has two values{others}, so the label cannot be inferred"
-            self.findings.append(f"{why}; say which it is with --label")
+            self.findings.append(f"{why}; choose one with --label")
             return ""
         column = self.table.named[self.label]
         counted = self.table.rows(
@@ -297,7 +297,7 @@ class _Examination:
         if len(texts) > 2 and self.classes is None:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             how = f"the command below uses {self.pos_label!r}"
-            how += "" if len(yes) == 1 else " (say which is positive with --positive)"
+            how += "" if len(yes) == 1 else " (choose the positive one with --positive)"
             self.findings.append(f"{self.label!r} has more than two values: {how}, and the others count as negative")
         elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]

@@ -129,8 +129,8 @@ class InputError(ValueError):
     y_score: row 3 is NaN; drop the row or give it a number
     >>> print(InputError("y_score", "is NaN", "drop the row", row=3, column="p", where="a.csv"))
     a.csv: column 'p': data row 4 is NaN; drop the row
-    >>> print(InputError("y_true", "holds 'a' and 'b'", "say which is positive: {pos_label='b'}"))
-    y_true holds 'a' and 'b'; say which is positive: pos_label='b'
+    >>> print(InputError("y_true", "holds 'a' and 'b'", "choose the positive one: {pos_label='b'}"))
+    y_true holds 'a' and 'b'; choose the positive one: pos_label='b'
     """
 
     def __init__(

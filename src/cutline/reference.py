@@ -110,9 +110,9 @@ PARAMETERS: dict[str, str] = {
     "connection or a database (``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
     "label": "The name of the label column.",
     "score": "The name of the score column.",
-    "weight": "The name of the column that says how many cases of the population each row represents; not a count of "
+    "weight": "The name of the column with the number of cases of the population each row represents; not a count of "
     "equal rows.",
-    "model": "In a table with one row for each case and model: the name of the column that says which model.",
+    "model": "In a table with one row for each case and model: the name of the column with the model.",
     "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` refuses the table, ``'drop'`` "
     "leaves the rows out and reports how many.",
@@ -231,7 +231,7 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
-    "class_column": "In a table with one row for each case and class: the name of the column that says which class.",
+    "class_column": "In a table with one row for each case and class: the name of the column with the class.",
     "measured_by.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Screening.sections.names": "The names of the stages, for the table.",
     "Table.group": "The column whose values head groups of rows.",

@@ -105,7 +105,7 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
         remedy = "look it up; where labels get lost, give the probability that one is there"
         raise InputError("inclusion", said, remedy, row=int(np.argmax(bad)))
     if not known.any():
-        raise InputError("y_true", "holds no label", "label some of the rows: label_plan says which")
+        raise InputError("y_true", "holds no label", "label some of the rows; label_plan chooses them")
     return KnownLabels(score, known, positive, chance), scores
 
 

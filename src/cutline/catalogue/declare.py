@@ -444,7 +444,7 @@ def measure(name: str, *, several: bool = False) -> Measure:
                 combine(Spec(of_two))
                 means.append(f"{mean}({name})")
         if means:
-            remedy = f"say which mean over the classes: {', '.join(means)}"
+            remedy = f"choose a mean over the classes: {', '.join(means)}"
             raise InputError("measure", f"is {show(name)}, which each class has for itself", remedy)
     top = re.fullmatch(r"top_?(\d+)(_accuracy)?", str(name))
     names = [*_several] if several else [*_measures, *_by_alias, *_several]
@@ -562,7 +562,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
         raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
     if match["name"].lower() in _combinators:
         if not (match["options"] or "").strip() or match["quota"]:
-            raise InputError("measure", f"is {show(text)}", f"say of what: '{match['name']}(f1)'")
+            raise InputError("measure", f"is {show(text)}", f"name what it averages: '{match['name']}(f1)'")
         return Spec(_combinators[match["name"].lower()](parse_measure(match["options"])))
     options = parse_options(match["options"] or "")
     if None in options:

@@ -89,7 +89,7 @@ def from_scores(
             row, column = (int(place) for place in np.argwhere(bad)[0])
             message = f"has a missing value (nan) in column {column}"
             remedy = (
-                "drop the case, give the score a value, or say {candidates=True} if missing means too low to be listed"
+                "drop the case, give the score a value, or pass {candidates=True} if missing means too low to be listed"
             )
             raise InputError("scores", message, remedy, row=rows.start + row)
         if probable:
@@ -136,7 +136,7 @@ def from_embeddings(
         raise InputError("gallery", f"has {known.shape[0]} row(s)", "a task needs at least two classes")
     if callable(metric) and distance is None:
         message = "is not given for a metric of your own"
-        raise InputError("distance", message, "say True where a large value is far, else False")
+        raise InputError("distance", message, "pass True if a large value means far, else False")
     if not callable(metric) and distance is not None:
         raise InputError("distance", f"is given, but the direction of metric={metric!r} is known", "leave it out")
     given = None
@@ -166,7 +166,7 @@ def from_wins(
     beaten = _counts(wins, "wins")
     equal = np.zeros_like(beaten) if tied is None else _counts(tied, "tied")
     if n_classes is None:
-        raise InputError("n_classes", "is missing", "say among how many classes the wins were counted")
+        raise InputError("n_classes", "is missing", "pass the number of classes among which the wins were counted")
     check_whole(n_classes, "n_classes", 2, 10**9)  # a histogram of more would not fit into memory
     if equal.size != beaten.size:
         raise InputError("tied", f"has {equal.size} values for {beaten.size} cases", "give one per case")
@@ -468,9 +468,9 @@ def _class_names(labels: NDArray[Any], n_columns: int, class_name: str) -> list[
         return distinct
     if len(distinct) == n_columns:  # names do not say which column is whose; their sorted order would be a guess
         message = f"is missing, and labels are names such as {show(distinct[0])}"
-        raise InputError(class_name, message, "say which class each column is, in order")
+        raise InputError(class_name, message, "name the class of each column, in order")
     message = f"is missing: labels hold {len(distinct)} distinct values for {n_columns} columns"
-    raise InputError(class_name, message, "say which class each column is")
+    raise InputError(class_name, message, "name the class of each column")
 
 
 def _counts(values: Any, name: str) -> Floats:

@@ -302,13 +302,14 @@ class Resampler:
             whole = sizes if by_class else sizes.sum()
             for spec, value, nudged in zip(reading.specs, reading.values(own), reading.values(out), strict=True):
                 less, more = np.asarray(nudged, np.float64).reshape(-1, 2, 2).transpose(2, 0, 1)
-                with np.errstate(invalid="ignore", divide="ignore"):
+                with np.errstate(invalid="ignore", divide="ignore"):  # a likelihood ratio may be infinite
                     gain = (value - less) * (1.0 - moved / whole) + (more - value) * (1.0 + moved / whole)
                     each: NDArray[Any] = np.where(count > 0.0, gain / (2.0 * moved), 0.0)
-                mean = (each * count).sum(axis=0) / np.maximum(sizes, 1.0)
-                if not by_class:
-                    mean = (mean * sizes).sum() / sizes.sum()
-                by_spec[spec] = Influences(np.where(count > 0.0, each - mean, 0.0), blocks)
+                    mean = (each * count).sum(axis=0) / np.maximum(sizes, 1.0)
+                    if not by_class:
+                        mean = (mean * sizes).sum() / sizes.sum()
+                    centred = np.where(count > 0.0, each - mean, 0.0)
+                by_spec[spec] = Influences(centred, blocks)
         return by_spec
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:

@@ -109,7 +109,7 @@ def evaluation_sections(
     yield from filter(None, [places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
-        taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+        taken = cut_words(point)
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
@@ -341,6 +341,17 @@ def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
             line |= {f"{before}{key.replace('_', ' ')}": format_value(one[key]) for key in ("hit_rate", "recall")}
         rows.append(line if len(points) > 1 else {**line, "threshold": format_value(row[0]["threshold"])})
     return rows
+
+
+def cut_words(point: OperatingPoint) -> str:
+    """Who is taken: scores above a threshold, and those of a tie at it that get a place."""
+    if point.threshold == -math.inf:
+        return "all cases"
+    above = f"score > {point.threshold:.6g}"
+    if not point.from_tie > 0:
+        return above
+    drawn = f"{count(point.from_tie)} of {count(point.tied)} that score {point.threshold:.6g}"
+    return f"{above}, and {drawn}" if point.taken - point.from_tie > 1e-9 else drawn
 
 
 def tie_sentence(point: OperatingPoint) -> str:
@@ -604,15 +615,13 @@ def answer(comparison: Comparison) -> list[str]:
         said = f"With {places}, {best.name} is ahead, but not clearly: it finds {positives}"
     said += f", {joined(others)}." if others else "."
     chance = chance_sentence(point)
-    lead = _lead(comparison, verdict, ordered, quota) if len(tied) == 1 else ""
-    low, high = point.next_hits
+    lead = _lead(comparison, verdict, ordered, quota) if len(tied) == 1 else "These cases cannot separate them."
     level = f"{first.settings.level:.0%} prediction interval"
     which = "In the next batch" if first.rows.batched else "On the next list like this one"
-    coming = (
-        f"{which}, expect {count(low)} to {count(high)} from {best.name} ({level})."
-        if low == low and len(tied) == 1
-        else ""
-    )
+    next_hits = {ev.name: ev.at(quota=quota).next_hits for ev in ordered}
+    expected = [f"{count(low)} to {count(high)} from {name}" for name in tied for low, high in [next_hits[name]]]
+    known = all(low == low for low, _ in (next_hits[name] for name in tied))
+    coming = f"{which}, expect {joined(expected)} ({level})." if known else ""
     luck, them = comparison.choice_optimism, "it" if len(tied) == 1 else "them"
     optimism = (
         f"Being the best of {len(ordered)} on these cases flatters {them} by about {luck:.1f}." if luck >= 0.1 else ""

@@ -185,7 +185,7 @@ def find_class_columns(
     several = [one.label for one in found] or list(refused)
     if len(several) > 1:
         raise InputError(
-            None, f"{table.name}: several columns could be the label: {listed(several)}", "say which with {label}"
+            None, f"{table.name}: several columns could be the label: {listed(several)}", "choose one with {label}"
         )
     if not found and refused:
         raise refused[several[0]]
@@ -236,7 +236,7 @@ def _of_label(
     models = [f"{before}*{after}" for before, after in class_affixes(columns, labels)]
     if models:
         said = f"{table.name}: several columns have scores of each class in {show(label)}: {listed(models)}"
-        raise InputError(None, said, "say which with {score}, or compare them")
+        raise InputError(None, said, "choose one with {score}, or compare them")
     return None
 
 
@@ -255,7 +255,7 @@ def _with_predictions(
             alike.append(name)
     if len(alike) > 1:
         said = f"{table.name}: several columns could be the predicted class: {listed(alike)}"
-        raise InputError(None, said, "say which with {predicted}")
+        raise InputError(None, said, "choose one with {predicted}")
     return ClassColumns(label, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}") if alike else None
 
 

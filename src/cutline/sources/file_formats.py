@@ -305,7 +305,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         found = _scan(file) if encoding == "utf-8" else None
         if encoding == "utf-8" and found is None:
             if text.encoding is not None:
-                raise InputError(None, f"{file.shown} is not in UTF-8", "say another {encoding}")
+                raise InputError(None, f"{file.shown} is not in UTF-8", "give another {encoding}")
             encoding, shown = "cp1252", _WINDOWS
         if shown:
             understood.append(f"encoding {shown}")
@@ -393,7 +393,7 @@ def _delimiter(head: _Head, quote: str, shown: str) -> str:
     chosen = [delimiter for delimiter, n in header.items() if agreeing[delimiter] and n == best]
     if best > 1 and len(chosen) > 1:
         signs = " or ".join(map(show, chosen))
-        raise InputError(None, f"{shown} may be split at {signs}", "say which is meant with {delimiter}")
+        raise InputError(None, f"{shown} may be split at {signs}", "choose one with {delimiter}")
     return chosen[0] if chosen else ","
 
 
@@ -438,7 +438,7 @@ def _scan(file: File) -> _Lines | None:
                 raise InputError(
                     None,
                     f"{file.shown} is not a text file (line {line} holds a zero byte)",
-                    "give CSV, TSV, Parquet or JSON lines, or say {encoding='utf-16'}",
+                    "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}",
                 )
             decoder.decode(block)
             begins = block.find(b"\n") if line == 1 else -1  # the header may well have them
@@ -475,7 +475,7 @@ def _recoded(file: File, encoding: str, folder: str) -> File:
         with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
             return _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
     except UnicodeError as error:
-        raise InputError(None, f"{file.shown} is not in {encoding}: {error}", "say another {encoding}") from None
+        raise InputError(None, f"{file.shown} is not in {encoding}: {error}", "give another {encoding}") from None
 
 
 def _with_one_newline(file: File, delimiter: str, quote: str, folder: str) -> File:
@@ -585,7 +585,7 @@ def describe(files: Files, message: str) -> InputError:
         said = f"{shown}: {where} is longer than {round(int(size[1]) / 1e6)} MB"
         return InputError(None, said, "shorten its cells, close its quotes, or convert the file to Parquet")
     if "utf-8" in message.lower() or "Invalid unicode" in message:
-        return InputError(None, f"{shown} is not in UTF-8", "say how it is encoded, e.g. {encoding='latin-1'}")
+        return InputError(None, f"{shown} is not in UTF-8", "give its encoding, e.g. {encoding='latin-1'}")
     as_kind = {"parquet": " as Parquet", "json": " as JSON"}.get(files.kind, "")
     return InputError(None, f"{shown} cannot be read{as_kind}: {verbatim(sentence(message))}")
 

@@ -20,7 +20,7 @@ from .sql_table import DUCKDB, Column, Roles, check
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
 _MOST_MODELS = 30  # values of a column that could name the models of a table with a row for each case and model
-_DOCTOR = " (cutline doctor says what each column could be)"
+_DOCTOR = " (cutline doctor lists what each column could be)"
 _MOST_WIDENED = 100  # models of such a table: each becomes a column
 _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
 
@@ -221,7 +221,7 @@ def class_columns(
             InputError(
                 "y_true",
                 f"is {show(labels[strange])}, but there is no score column for it",
-                f"the columns give the classes {listed(names)} (say which columns with {{score}}, such as 'p_*')",
+                f"the columns give the classes {listed(names)} (choose them with {{score}}, such as 'p_*')",
                 row=strange,
             ),
             label,
@@ -275,12 +275,12 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
         raise InputError(
             None,
             f"{table.name} has no column with two values that could be the label",
-            f"say which it is with {{label}} (columns: {listed(names_of(table))})",
+            f"choose one with {{label}} (columns: {listed(names_of(table))})",
         )
     raise InputError(
         None,
         f"{table.name}: several columns could be the label: {listed(possible)}",
-        f"say which with {{label}}{_DOCTOR}",
+        f"choose one with {{label}}{_DOCTOR}",
     )
 
 
@@ -291,14 +291,14 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
         passed = [profile.name for profile in found if profile.is_number]
         more = f" ({listed(passed)} only numbers the rows)" if len(passed) == 1 else ""
         said = f"{table.name} has no column of numbers that could be the score{more}"
-        raise InputError(None, said, "say which with {score}")
+        raise InputError(None, said, "choose one with {score}")
     if several and len(possible) < 2:
         said = f"{table.name} has only one column that could be a score, {show(possible[0])}"
         raise InputError(None, said, "a comparison needs two: name them with {score}")
     if not several and len(possible) > 1:
         instead = ", or compare them with: cutline compare" if comparable else ""
         said = f"{table.name}: several columns could be the score: {listed(possible)}"
-        raise InputError(None, said, f"say which with {{score}}{instead}{_DOCTOR}")
+        raise InputError(None, said, f"choose one with {{score}}{instead}{_DOCTOR}")
     return possible
 
 

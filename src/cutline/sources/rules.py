@@ -271,14 +271,14 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
         return InputError(
             "y_true",
             f"holds more than two labels ({_several(distinct)})",
-            "say which one is positive with {pos_label}, and leave out rows that are neither positive nor negative "
+            "choose the positive one with {pos_label}, and leave out rows that are neither positive nor negative "
             "(several classes need a score for each)",
         )
     them = " and ".join(map(show, distinct))
     yes = [label for label in distinct if str(label).casefold() in AFFIRMATIVE]
     example = f"{{pos_label={show(yes[0] if len(yes) == 1 else distinct[-1])}}}"
     word = "the labels" if len(distinct) == 2 else "the label"
-    return InputError("y_true", f"holds {word} {them}", f"say which label is positive, e.g. with {example}")
+    return InputError("y_true", f"has {word} {them}", f"choose the positive one, e.g. with {example}")
 
 
 # Words for yes in some languages: what a label is likely to call positive.
@@ -310,7 +310,7 @@ def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
 def several_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> InputError:
     """Several labels beside the positive one, with their rows, where nobody said that all of them are negative."""
     said = f"holds several labels besides {show(pos_label)}: {_counted(counts)}"
-    remedy = "say which are negative with {neg_label}, or that all of them are with {neg_label=None}"
+    remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
     return InputError("y_true", said, remedy)
 
 
