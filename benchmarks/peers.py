@@ -235,7 +235,8 @@ def rows() -> Iterator[tuple[str, ...]]:
                 continue
             gap = abs(other - value)
             agree = "equal to 10⁻⁹" if gap < 1e-9 else f"{value:.5g} and {other:.5g}"
-            yield name, peer, what, agree, f"{taken / seconds:.2g}"
+            times = taken / seconds
+            yield name, peer, what, agree, f"{times:.0f}" if times >= 10 else f"{times:.2g}"
 
 
 def installed(name: str) -> str:
