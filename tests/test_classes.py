@@ -597,5 +597,5 @@ def test_a_mean_over_classes_is_a_measure_like_any_other() -> None:
     assert {m.name for m in cl.measures("classes")} >= {"macro", "weighted", "micro", "hand_till_auc", "log_loss"}
     with pytest.raises(cl.InputError, match=r"choose a mean over the classes: macro\(f1\), weighted"):
         parse_measure("f1", several=True)
-    with pytest.raises(cl.InputError, match="say of what"):
+    with pytest.raises(cl.InputError, match="name what it averages"):
         parse_measure(cl.measure("macro"), several=True)
