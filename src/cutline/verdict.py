@@ -540,14 +540,16 @@ def check_conditions(evaluation: Any, conditions: Sequence[str]) -> Check:
         raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
     read = [parse_condition(text) for text in conditions]
     missing = dict.fromkeys(c.measure for c in read if c.measure not in evaluation)
-    more = evaluation.with_measures(*missing) if missing else {}
+    more: Any = evaluation.with_measures(*missing) if missing else {}
     results = [more if c.measure in missing else evaluation for c in read]
     estimates = [result[c.measure] for c, result in zip(read, results, strict=True)]
-    thresholds = []
+    thresholds: list[float | None] = []
     for condition, result, estimate in zip(read, results, estimates, strict=True):
         spec = getattr(result, "specs", {}).get(estimate.name)
-        unnamed = spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure
-        thresholds.append(None if not unnamed else result.threshold if spec.threshold is None else spec.threshold)
+        if spec is None or not spec.measure.needs_threshold or "threshold" in condition.measure:
+            thresholds.append(None)
+        else:
+            thresholds.append(result.threshold if spec.threshold is None else spec.threshold)
     return judge_all(read, estimates, thresholds)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import SweepPlan, default_threshold, plan_sweeps
 from ..catalogue.declare import Spec
-from ..errors import InputError
+from ..errors import InputError, changed
 from ..estimate import Settings
 from ..evaluation import choose_specs, obstacle_of
 from ..kernels import compiled
@@ -311,6 +311,9 @@ class Stream:
         if len(score) == 0:
             return
         totals = self.totals
+        more = self._before.pos + pos.sum() > totals.pos or self._before.neg + neg.sum() > totals.neg
+        if more and not totals.weighted:  # tables of the kernels are as long as the totals: nothing may lie beyond
+            raise changed("the source", f"it had {totals.rows:,} rows first, then others")
         if isinstance(totals.sums[0], float) and not totals.weighted:
             pos, neg = pos.astype(np.float64), neg.astype(np.float64)
         for k, reading in enumerate(self.readings):
