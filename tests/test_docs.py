@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     shutil.copy(ROOT / "examples" / "applicants.csv", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)  # some examples write files
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    if "matplotlib.pyplot" in sys.modules:  # a gallery leaves more figures open than matplotlib likes
+        sys.modules["matplotlib.pyplot"].close("all")
     assert failed == 0
 
 

@@ -32,7 +32,7 @@ def test_contract(estimator: Any, check: Any) -> None:
     except Exception as error:
         if not refuses_unclear_labels(error):
             raise
-        pytest.xfail("labels must choose the positive one: 1 and 2, or words, are refused as everywhere")
+        pytest.xfail("labels must say which is positive: 1 and 2, or words, are refused as everywhere")
 
 
 def refuses_unclear_labels(error: BaseException | None) -> bool:
