@@ -311,18 +311,19 @@ class Stream:
         if len(score) == 0:
             return
         totals = self.totals
-        more = self._before.pos + pos.sum() > totals.pos or self._before.neg + neg.sum() > totals.neg
-        if more and not totals.weighted:  # tables of the kernels are as long as the totals: nothing may lie beyond
-            raise changed("the source", f"it had {totals.rows:,} rows first, then others")
         if isinstance(totals.sums[0], float) and not totals.weighted:
             pos, neg = pos.astype(np.float64), neg.astype(np.float64)
+        after = Start(self._before.pos + pos.sum().item(), self._before.neg + neg.sum().item())
+        if not totals.weighted and (after.pos > totals.pos or after.neg > totals.neg):
+            # tables of the kernels are as long as the totals: nothing may lie beyond
+            raise changed("the source", f"it had {totals.rows:,} rows first, then others")
         for k, reading in enumerate(self.readings):
             ranking = Ranking(score, pos, neg, totals.rows, totals.weighted).resolved(reading.ties)
             self._pieces[k].append(self._piece(ranking, k, reading))
             if len(self._pieces[k]) >= 64:
                 self._pieces[k] = [folded(self._pieces[k])]
         before, part = self._before, self._part
-        self._before = Start(before.pos + pos.sum().item(), before.neg + neg.sum().item())
+        self._before = after
         if not totals.weighted and totals.pos and totals.neg:
             found = compiled.placement_moments(pos, neg, before.pos, before.neg, totals.sums[0], totals.sums[1])
             part.of_pos = part.of_pos.joined(Moments(float(self._before.pos - before.pos), found[0], found[1]))
