@@ -39,8 +39,8 @@ from .sources.arrays import as_column, make_sample
 from .table import (
     ByMeasure,
     DictResult,
+    HasReport,
     HasSections,
-    Reported,
     Section,
     Table,
     TabularResult,
@@ -117,7 +117,7 @@ class Confusion(HasSections, TabularResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
+class ClassEvaluation(HasSections, HasReport, DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     pictures: ClassVar[tuple[str, ...]] = ("confusion", "risk_coverage", "calibration")
@@ -452,7 +452,7 @@ def evaluate_class_sample(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]):
+class ClassComparison(HasSections, HasReport, DictResult, Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
     pictures: ClassVar[tuple[str, ...]] = ("forest",)

@@ -27,7 +27,7 @@ from .inference.evidence import Prevalence, RowEvidence
 from .inference.paired import PrevalencePairs
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, HasSections, Reported, Section, Table, pluralize
+from .table import DictResult, HasReport, HasSections, Section, Table, pluralize
 from .types import Floats, MeasureLike
 from .validate import checked, one_of
 from .verdict import Models
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(HasSections, Reported, DictResult, Models[Evaluation]):
+class Comparison(HasSections, HasReport, DictResult, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the

@@ -37,9 +37,9 @@ from .sources.arrays import Sample
 from .table import (
     ByMeasure,
     DictResult,
+    HasReport,
     HasSections,
-    KeepsFields,
-    Reported,
+    PicklesFields,
     Section,
     Table,
     columns_table,
@@ -61,7 +61,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(HasSections, Reported, DictResult, ByMeasure):
+class Evaluation(HasSections, HasReport, DictResult, ByMeasure):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -348,7 +348,7 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluatedBatches(KeepsFields):
+class EvaluatedBatches(PicklesFields):
     """The batches of an evaluation: :meth:`rules` for their places, and how well each list is ordered."""
 
     batch_rows: BatchRows = field(repr=False)

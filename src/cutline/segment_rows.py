@@ -28,11 +28,11 @@ from .partition import Partition, label_of
 from .quotas import Quotas, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Sample, renumber
-from .table import KeepsFields
+from .table import PicklesFields
 from .types import Floats
 
 
-class SegmentedRows(KeepsFields):
+class SegmentedRows(PicklesFields):
     """All segments' rows together: what one segment is compared with. Unless told otherwise, rows are independent.
 
     ``whole`` evaluates all rows as one; ``knows_rest``: whether the rows outside a segment can be evaluated.

@@ -35,10 +35,10 @@ from .quotas import Quotas
 from .segment_rows import ClassSegmentRows, LoadedSegments, SegmentedRows
 from .table import (
     DictResult,
-    Drawn,
+    HasPlot,
+    HasReport,
     HasSections,
-    Members,
-    Reported,
+    MappingResult,
     Section,
     ShownAsTable,
     Table,
@@ -60,7 +60,7 @@ _FEW_MEASURES = 12  # named or not, so many measures are shown and compared with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(HasSections, Reported, DictResult, Members[Any, Any]):
+class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -450,7 +450,7 @@ def _freedom(ev: Any, spec: Spec) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trend(Drawn, ShownAsTable, TabularResult):
+class Trend(HasPlot, ShownAsTable, TabularResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
@@ -617,7 +617,7 @@ def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentComparison(HasSections, Reported, DictResult, Members[Any, Comparison]):
+class SegmentComparison(HasSections, HasReport, DictResult, MappingResult[Any, Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted

@@ -123,7 +123,7 @@ def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
     return Table([dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)], title)
 
 
-class KeepsFields:
+class PicklesFields:
     """A frozen result of which only the fields are pickled and copied; what was derived from them is derived again.
 
     A field that is a dict cannot be written to; its copy in a pickle is plain, because views have no pickle.
@@ -150,7 +150,7 @@ def values_of(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
-class DictResult(KeepsFields):
+class DictResult(PicklesFields):
     """A result that is one document: ``to_dict`` is its own, JSON follows."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class DictResult(KeepsFields):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
 
-class TabularResult(KeepsFields):
+class TabularResult(PicklesFields):
     """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -226,7 +226,7 @@ class ShownAsTable(HasSections):
 
 
 @documented
-class Drawn:
+class HasPlot:
     """A result that has a picture of its own, which its class names."""
 
     pictures: ClassVar[tuple[str, ...]]
@@ -239,7 +239,7 @@ class Drawn:
 
 
 @documented
-class Reported:
+class HasReport:
     """A result that has a report page, and plots: ``pictures`` are the panels of a file, the first is the default."""
 
     pictures: ClassVar[tuple[str, ...]] = ("roc", "precision_recall", "gain", "reliability")
@@ -275,7 +275,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Members(TabularResult, Mapping[K, V]):
+class MappingResult(TabularResult, Mapping[K, V]):
     """A result that reads as a mapping of its parts, in their order, and is equal to itself alone."""
 
     evaluations: Mapping[K, V]

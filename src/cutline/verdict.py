@@ -22,8 +22,8 @@ from .inference.differences import DifferenceTest
 from .inference.paired import holm
 from .table import (
     HasSections,
-    KeepsFields,
-    Members,
+    MappingResult,
+    PicklesFields,
     Section,
     Table,
     format_value,
@@ -46,7 +46,7 @@ E = TypeVar("E", bound=Any)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(KeepsFields, Mapping[str, Any]):
+class Difference(PicklesFields, Mapping[str, Any]):
     """Two models by one measure, as a − b. Reads as an object and as a mapping.
 
     ``p_adjusted`` is Holm's p-value over the ``comparisons`` made: all pairs of models by this measure. ``verdict`` is
@@ -146,7 +146,7 @@ def differences_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict(KeepsFields):
+class Verdict(PicklesFields):
     """Which model is best by one measure, and how certain that is.
 
     ``differences`` are those between the best model and each other model. ``status`` is ``clear`` if it differs
@@ -310,7 +310,7 @@ def verdict_of(
     return Verdict(question, measure, best, value, to_others)
 
 
-class Models(Members[str, E]):
+class Models(MappingResult[str, E]):
     """Several models, each with its estimates: a mapping from model to evaluation that judges between them.
 
     What compares them gives ``evaluations``, ``specs``, ``settings`` and ``margin``, and tests one pair by one measure.

@@ -20,7 +20,7 @@ from ..inference.limits import lag_correlation
 from ..table import (
     DictResult,
     HasSections,
-    KeepsFields,
+    PicklesFields,
     Section,
     Table,
     columns_table,
@@ -152,7 +152,7 @@ def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float 
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(KeepsFields):
+class Rule(PicklesFields):
     """One way to fill places in batches: hits and places used in each.
 
     ``overflow``: batches in which more cases ask for a place than there are. ``unfilled``: batches with places left.

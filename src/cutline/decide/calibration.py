@@ -24,7 +24,7 @@ from ..inference.known_labels import logistic
 from ..inference.limits import z_of
 from ..kernels import compiled
 from ..ranking import Ranking, tie_starts
-from ..table import DictResult, Drawn, Figure, HasSections, Section, Table, columns_table, format_value
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value
 from ..types import Floats, Labels
 from .error_costs import check_probabilities, need_both_classes
 from .thresholds import Weighing
@@ -114,7 +114,7 @@ def decompose(losses: ProperLosses, pos: Any, neg: Any) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(HasSections, Drawn, DictResult):
+class Calibration(HasSections, HasPlot, DictResult):
     """How well the probabilities of a model are calibrated.
 
     ``parts`` splits the Brier score and the log loss into parts, each with an interval. ``slope`` and ``intercept`` are

@@ -23,9 +23,9 @@ from ..ranking import Ranking, tie_starts
 from ..sources.arrays import Sample
 from ..table import (
     DictResult,
-    Drawn,
+    HasPlot,
     HasSections,
-    KeepsFields,
+    PicklesFields,
     Section,
     Table,
     columns_table,
@@ -82,7 +82,7 @@ GOALS: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Recommendation(KeepsFields):
+class Recommendation(PicklesFields):
     """A model for a goal, and the verdict that it rests on.
 
     ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
@@ -378,7 +378,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SwapSet(HasSections, Drawn, DictResult):
+class SwapSet(HasSections, HasPlot, DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
     ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on

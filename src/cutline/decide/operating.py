@@ -19,7 +19,7 @@ from ..inference.limits import wilson_shares
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sweep import Counts, SumsRequest, counts_at, sweep
-from ..table import Drawn, Figure, HasSections, Section, Table, TabularResult, columns_table, format_value
+from ..table import Figure, HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
 from ..types import Floats
 from ..validate import check_number, checked
 
@@ -208,7 +208,7 @@ def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> I
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCoverage(Drawn, TabularResult):
+class RiskCoverage(HasPlot, TabularResult):
     """Error rate of the answers, by the share of cases answered, the most confident first.
 
     One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` are

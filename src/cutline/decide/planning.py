@@ -19,8 +19,8 @@ from ..quotas import MOST, resolve_quota, whole_cases
 from ..sources.given_columns import sample_from
 from ..table import (
     DictResult,
-    Drawn,
     Figure,
+    HasPlot,
     HasSections,
     Section,
     Table,
@@ -42,7 +42,7 @@ _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that ar
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(HasSections, Drawn, DictResult):
+class Plan(HasSections, HasPlot, DictResult):
     """Profit by number of cases taken, and the most profitable cut.
 
     ``profit`` is the profit at the best quota; ``optimism`` is how much of it is due to choosing the best cut on the

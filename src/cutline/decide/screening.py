@@ -18,7 +18,7 @@ from ..quotas import resolve_quota
 from ..ranking import tie_starts
 from ..sources.arrays import as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import DictResult, Drawn, Figure, HasSections, Section, Table
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table
 from ..types import Floats, Label, Labels, TableSource
 from ..validate import check_amount, check_column, check_list, check_number, checked
 from .selection import TieRule, select
@@ -29,7 +29,7 @@ _FOLDS, _REPEATS = 5, 4  # for the optimism of chosen sizes: a mean of 20 gaps, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening(HasSections, Drawn, DictResult):
+class Screening(HasSections, HasPlot, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and

@@ -19,7 +19,7 @@ from ..quotas import resolve_quota
 from ..ranking import rank
 from ..reference import documented
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Drawn, Figure, HasSections, Section, Table, columns_table, format_value
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value
 from ..types import Floats, Label, Labels, Scores
 from ..validate import check_models, check_whole, checked, one_of
 from .power import judge_sets, model_samples
@@ -76,7 +76,7 @@ def places_among(known: Floats, new: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectiveVoting(HasSections, Drawn, DictResult):
+class SelectiveVoting(HasSections, HasPlot, DictResult):
     """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of

@@ -42,7 +42,7 @@ from ..runtime import cores, in_threads
 from ..sources.arrays import Sample
 from ..sources.sql_table import Totals
 from ..sweep import SumsRequest, counts_at, kernel_request
-from ..table import KeepsFields
+from ..table import PicklesFields
 from ..types import Floats
 from .stream import StreamPlan, StreamSums, empty_sample
 
@@ -123,7 +123,7 @@ def _vectors(request: SumsRequest, ranking: Ranking, middle: Floats, counts: NDA
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed(KeepsFields, Evidence):
+class Streamed(PicklesFields, Evidence):
     """A table that was streamed: measures are exact, its rows are not kept.
 
     ``ranking`` is compact: neighbouring scores are joined to blocks within which neither class moves by more than

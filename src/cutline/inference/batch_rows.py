@@ -29,7 +29,7 @@ from ..quotas import Quotas
 from ..ranking import Ties, rank, tie_starts
 from ..sources.arrays import Sample
 from ..sweep import Counts, scale_of
-from ..table import KeepsFields
+from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import Drawn, RowEvidence
@@ -43,7 +43,7 @@ CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
 
 
 @dataclass(frozen=True, eq=False)
-class BatchGroups(KeepsFields):
+class BatchGroups(PicklesFields):
     """Cases by batch and score, batch by batch and best first: positives, and all cases.
 
     Where groups join neighbouring scores of a batch, ``score`` is their mean, ``joined`` marks them, and ``sums`` holds

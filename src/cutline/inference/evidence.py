@@ -26,7 +26,7 @@ from ..errors import InputError, show
 from ..estimate import Estimate, Interval, Settings
 from ..ranking import Ranking, rank, row_order
 from ..sources.arrays import Codes, Sample
-from ..table import KeepsFields
+from ..table import PicklesFields
 from ..types import Floats
 from ..validate import check_number
 from . import bands
@@ -175,7 +175,7 @@ class Evidence(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class RowEvidence(KeepsFields, Evidence):
+class RowEvidence(PicklesFields, Evidence):
     """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.

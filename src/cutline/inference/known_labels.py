@@ -37,7 +37,7 @@ from ..estimate import Estimate, Interval, Settings
 from ..quotas import quota_sizes
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import KeepsFields
+from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut
 from .evidence import Evidence
@@ -218,7 +218,7 @@ def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Audited(KeepsFields, Evidence):
+class Audited(PicklesFields, Evidence):
     """What is known of a list with some labels: the evidence that its evaluation is made from.
 
     ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a

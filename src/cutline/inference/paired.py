@@ -21,7 +21,7 @@ from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..quotas import quota_sizes
 from ..ranking import Ranking, midranks, rank
 from ..sweep import Counts
-from ..table import KeepsFields
+from ..table import PicklesFields
 from ..types import Floats
 from . import bands
 from .batch_rows import BatchRows
@@ -107,7 +107,7 @@ class Pairs(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class RowPairs(KeepsFields):
+class RowPairs(PicklesFields):
     """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of."""
 
     rows: Mapping[str, RowEvidence]
