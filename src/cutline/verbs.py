@@ -10,7 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .class_sample import is_matrix
 from .errors import InputError, show
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .verdict import Check
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _DRAWS = 2000  # replicates in memory where no number was given; a stream has fewer (STREAMED_RESAMPLES)
 _TABLE = (
     *("label", "score", "weight", "query", "model", "case", "class_column", "missing"),
@@ -62,8 +64,13 @@ _RULES: dict[str, Rule] = {
 }
 
 
+# what options are by default; None for those that are not here
+_DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
+_DEFAULTS["estimator"] = "assisted"
+
+
 class Options(TypedDict, total=False):
-    """The options that both verbs share, for type checkers."""
+    """The options that both verbs share; their signatures list them, and type checkers read them here."""
 
     by: SegmentLike | str | Sequence[str] | None
     batch: Labels | str | Mapping[str, Labels] | None
@@ -113,6 +120,21 @@ class CompareOptions(Options, total=False):
     margin: float | None
 
 
+def _with_options(options: type[Options]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Put the options of a verb into its signature in place of ``**options``, each with its type and its default."""
+
+    def signed(verb: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(verb)
+        *named, rest = signature.parameters.values()
+        for name, annotation in options.__annotations__.items():
+            how = {"default": _DEFAULTS.get(name), "annotation": annotation.__forward_arg__}
+            named.append(rest.replace(name=name, kind=inspect.Parameter.KEYWORD_ONLY, **how))
+        verb.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+        return verb
+
+    return signed
+
+
 # A matrix of NumPy is an array like a column of scores: name its classes, and a type checker knows that there are many.
 @overload
 def evaluate(  # type: ignore[overload-overlap]  # rows of numbers are arrays, too
@@ -144,48 +166,17 @@ def evaluate(
 ) -> ClassEvaluation: ...
 
 
-@checked(**_RULES)  # type: ignore[misc]  # its types are for people; a type checker reads the overloads
+@checked(**_RULES)
+@_with_options(EvaluateOptions)
 def evaluate(
     y_true: Labels | TableSource,
-    y_score: Scores | ScoreMatrix | None = None,
+    y_score: Scores | ScoreMatrix | HasColumns | None = None,
     *,
     label: str | None = None,
     score: str | Sequence[str] | None = None,
     predicted: Labels | None = None,
-    by: SegmentLike | Sequence[str] | None = None,
-    batch: Labels | None = None,
-    weight: str | None = None,
-    sample_weight: Scores | None = None,
-    clusters: Labels | None = None,
-    inclusion: Scores | None = None,
-    estimator: str = "assisted",
-    name: str | None = None,
-    pos_label: Label = None,
-    neg_label: Any = None,
     classes: Sequence[Any] | None = None,
-    ordered: bool = False,
-    case: str | None = None,
-    class_column: str | None = None,
-    query: str | None = None,
-    threshold: float | None = None,
-    quota: QuotaLike | None = None,
-    measures: Sequence[MeasureLike] | None = None,
-    interval: IntervalName | ClassIntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int | None = None,
-    seed: int = 0,
-    stratify: bool | None = None,
-    prevalence: Any = None,
-    missing: Missing = "error",
-    delimiter: str | None = None,
-    quote: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    temp_directory: str | os.PathLike[str] | None = None,
-    stream: bool | None = None,
-    progress: bool | None = None,
+    **options: Any,
 ) -> Evaluation | ClassEvaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
 
@@ -282,6 +273,7 @@ def compare(
 
 
 @checked(**_RULES)
+@_with_options(CompareOptions)
 def compare(
     y_true: Labels | Mapping[str, Labels] | TableSource,
     scores: Mapping[str, Scores | ScoreMatrix] | HasColumns | None = None,
@@ -289,39 +281,8 @@ def compare(
     label: str | None = None,
     score: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     predicted: Sequence[str] | Mapping[str, Labels] | None = None,
-    by: SegmentLike | Sequence[str] | None = None,
-    batch: Labels | Mapping[str, Labels] | None = None,
-    weight: str | None = None,
-    sample_weight: Scores | None = None,
-    clusters: Labels | Mapping[str, Labels] | None = None,
-    paired: bool = True,
-    margin: float | None = None,
-    pos_label: Label = None,
-    neg_label: Any = None,
     classes: Sequence[Any] | None = None,
-    ordered: bool = False,
-    model: str | None = None,
-    case: str | None = None,
-    query: str | None = None,
-    threshold: float | None = None,
-    quota: QuotaLike | None = None,
-    measures: Sequence[MeasureLike] | None = None,
-    interval: IntervalName | ClassIntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int | None = None,
-    seed: int = 0,
-    stratify: bool | None = None,
-    prevalence: Any = None,
-    missing: Missing = "error",
-    delimiter: str | None = None,
-    quote: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    temp_directory: str | os.PathLike[str] | None = None,
-    stream: bool | None = None,
-    progress: bool | None = None,
+    **options: Any,
 ) -> Comparison | ClassComparison:
     """Compare models on the same cases; sources, shapes and options as for :func:`evaluate`.
 
@@ -382,7 +343,10 @@ class VerbCall:
     """What one call of a verb was given, by the names of its arguments."""
 
     def __init__(self, verb: Callable[..., Any], values: Mapping[str, Any]) -> None:
-        self.verb, self.values = verb, dict(values)
+        named = {name: value for name, value in values.items() if name != "options"} | values["options"]
+        for name in named.keys() - _defaults(verb).keys():
+            raise TypeError(f"{verb.__name__}() got an unexpected keyword argument {name!r}")
+        self.verb, self.values = verb, _defaults(verb) | named
         self.compares = "scores" in values
         self.scores_argument = "scores" if self.compares else "y_score"
         self.names_columns = self._names_columns()
