@@ -115,6 +115,7 @@ def test_texts_explain_what_is_there(pages: Any) -> None:
     }
     known |= {f"{m.name}.{option}" for m in cutline.measures("classes") for option in m.params}
     shared = {key.partition(".")[2] for key in known}  # a method of several classes: verdict.question
+    shared |= {f"{owner}.{key.rpartition('.')[2]}" for key in known if (owner := key.partition(".")[0])}  # of a class
     displays = {key.replace("RocDisplay", "CurveDisplay") for key in known if key.startswith("RocDisplay.")}
     gone = {key for key in PARAMETERS if "." in key} - known - shared - displays
     assert gone == set()

@@ -8,14 +8,8 @@ them together where a function or class is defined, so that they are there whate
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any, NamedTuple, TypeVar
-
-_CUT_GOALS = {
-    "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
-    "precision": "The minimum share of positives among the cases taken; the cut takes as many cases as possible.",
-    "fpr": "The maximum share of negatives taken; the cut takes as many cases as possible.",
-    "specificity": "The minimum share of negatives left out; the cut takes as many cases as possible.",
-}
 
 # A parameter that means the same everywhere has one text, under its own name; else ``function.parameter`` or
 # ``Class.method.parameter``.
@@ -75,6 +69,10 @@ PARAMETERS: dict[str, str] = {
     "probability.",
     "ties": "How a tie at the last place is broken: ``'random'`` draws from the tied rows, ``'expand'`` takes "
     "all of them, ``'shrink'`` none.",
+    "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
+    "precision": "The minimum share of positives among the cases taken; the cut takes as many cases as possible.",
+    "fpr": "The maximum share of negatives taken; the cut takes as many cases as possible.",
+    "specificity": "The minimum share of negatives left out; the cut takes as many cases as possible.",
     "portions": "Into how many portions the ranked list is divided; 10 gives deciles.",
     # how sure
     "interval": "How intervals are computed. ``'auto'``: the best analytic method if there is one, otherwise the "
@@ -98,6 +96,7 @@ PARAMETERS: dict[str, str] = {
     "n_jobs": "How many processes or threads to use; −1 uses all cores. The result does not depend on it.",
     "progress": "Whether to report progress on standard error. None does so for long runs on a terminal.",
     "better": "Whether ``'higher'`` or ``'lower'`` values are better, for a measure of your own.",
+    "title": "Its title in tables. By default the name.",
     # names
     "name": "The name of the model, for tables, plots and reports.",
     "a": "Name of the first model.",
@@ -105,9 +104,6 @@ PARAMETERS: dict[str, str] = {
     "old": "Name of the model in use.",
     "new": "Name of the model that would replace it.",
     # tables and files
-    "source": "A path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` and ``.zst`` too; ``'-'`` for "
-    "standard input); a pandas, polars or Arrow table; a mapping from names to columns; a DuckDB relation; a DuckDB "
-    "connection or a database (``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
     "label": "The name of the label column.",
     "score": "The name of the score column.",
     "weight": "The name of the column with the number of cases of the population each row represents; not a count of "
@@ -184,7 +180,6 @@ PARAMETERS: dict[str, str] = {
     "gallery": "Embeddings of the enrolled classes, one row each.",
     "probes": "Embeddings of the test cases, one row each.",
     "gallery_labels": "The class of each row of the gallery. By default each row is a class of its own.",
-    "probe_labels": "The class of each probe. By default probe i belongs to row i of the gallery.",
     "metric": "How embeddings are compared: ``'euclidean'``, ``'cosine'``, or a function of two arrays of embeddings.",
     "templates": "How several templates of one class are combined: their ``'best'`` score or their ``'mean'``.",
     "candidates": "Whether each row is a candidate list: a missing score is below all scores that are there, and only "
@@ -202,9 +197,10 @@ PARAMETERS: dict[str, str] = {
     "test_share": "The share of each class's cases that is held out for testing.",
     "genuine": "Scores of comparisons with the right class.",
     "impostor": "Scores of comparisons with wrong classes.",
-    "task": "A recognition task, as the other ``fit`` methods build it.",
     "top": "How many of the best classes count as right: 1 is accuracy, 5 is top-5 accuracy.",
     "half_width": "The desired half-width of the interval.",
+    "evidence": "The task as a method sees it: wins, accuracy curve and perhaps scores.",
+    "places": "The number of places for each segment, to compare with one list for all.",
     "until": "The largest number of classes to draw.",
     # where a word means something else
     "evaluate.y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``; the class of "
@@ -275,16 +271,10 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.n_resamples": "How often classes are resampled, for a method by name and for two recognisers.",
     "extrapolate.classes": "The class of each column of scores; a class with several columns has several templates.",
     "extrapolate.groups": "The family of each class, if classes come in families.",
-    "extrapolate_cost.classes": "The class of each column of scores.",
     "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
     "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
-    "extrapolate_open_set.classes": "The class of each column of scores.",
-    "extrapolate_training.y": "The class of each case.",
-    "extrapolate_training_growth.y": "The class of each case.",
     "extrapolate_training_growth.cases": "Two or more numbers of training cases per class to train with.",
-    "TrainingGrowth.accuracy.k": "How many classes.",
     "TrainingGrowth.accuracy.cases": "How many training cases each class has.",
-    "TrainingGrowth.at_classes.k": "How many classes.",
     "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
     "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
@@ -297,12 +287,9 @@ PARAMETERS: dict[str, str] = {
     "count_measure.name": "The name to register the measure under.",
     "count_measure.f": "A function that returns a number. Its argument has the attributes ``tp``, ``fp``, ``fn`` and "
     "``tn``.",
-    "count_measure.title": "Its title in tables. By default the name.",
-    "count_measure.better": "Which values are better.",
     "count_measure.at": "``'threshold'``: the cells of score > threshold; ``'quota'``: those of the best cases, asked "
     "for as ``'name@200'``.",
     "ranking_measure.name": "The name to register the measure under.",
-    "ranking_measure.title": "Its title in tables. By default made from the name.",
     "screen.stages": "Pairs of scores and how many to keep: a number of cases, a share of those that enter the stage, "
     "or None to have the size chosen.",
     "screen.cost": "What examining one case costs at each stage.",
@@ -331,17 +318,11 @@ PARAMETERS: dict[str, str] = {
     "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
     "swap_test.clusters": "The cluster of each row; rows of one cluster are swapped together.",
     "swap_test.quota": "Where quota measures cut the list: a number of cases, or a share of them.",
-    **{f"threshold_for.{goal}": text for goal, text in _CUT_GOALS.items()},
-    **{f"Evaluation.cut.{goal}": text for goal, text in _CUT_GOALS.items()},
-    **{f"triage.{goal}": text for goal, text in _CUT_GOALS.items() if goal != "recall"},
-    "threshold_for.quota": "The most cases to take: a number, or a share of the list. A tie across the quota stays "
-    "out.",
-    "Evaluation.cut.quota": "The most cases to take: a number, or a share of the list. A tie across the quota stays "
-    "out.",
     **dict.fromkeys(
-        ("threshold_for.maximize", "Evaluation.cut.maximize"),
-        "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
+        ("threshold_for.quota", "Evaluation.cut.quota"),
+        "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
     ),
+    "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
     "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
     "it.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",
@@ -360,8 +341,6 @@ PARAMETERS: dict[str, str] = {
     "Segments.at.reference": "The segment that selection rates are compared with. By default the one with the highest "
     "rate.",
     "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
-    "Segments.shown_with.places": "The number of places for each segment, to compare with one list for all.",
-    "SharedList.price.places": "The number of places for each segment, to compare with one list for all.",
     "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
     "``value`` (per place and per hit, which add profit).",
     "ClassEvaluation.abstain.accuracy": "The minimum accuracy of the answers.",
@@ -388,9 +367,8 @@ PARAMETERS: dict[str, str] = {
     "Curve.thinned.tolerance": "The largest vertical error, as a share of the height of the plot.",
     "Cut.save.more": "What else to write into the file, such as the name of the score column.",
     "Cut.load.path": "The cut file.",
-    "Extrapolation.accuracy.k": "The number of classes.",
-    "Extrapolation.by_method.k": "The number of classes.",
-    "Extrapolation.range_over_methods.k": "The number of classes.",
+    "Extrapolation.k": "The number of classes.",
+    "TrainingGrowth.k": "How many classes.",
     "Extrapolation.predict.k": "One or many numbers of classes.",
     "Extrapolation.curve.k": "One or many numbers of classes.",
     "Extrapolation.notes_for.k": "The numbers of classes.",
@@ -405,9 +383,6 @@ PARAMETERS: dict[str, str] = {
     "Favorability.reversed_roc.points": "How many points the curve has.",
     "Favorability.top_t_accuracy.t": "How many of the best classes may hold the right one.",
     "Favorability.classes_until.accuracy": "The accuracy to reach.",
-    "GrowthMethod.fit.evidence": "The task as a method sees it: wins, accuracy curve and perhaps scores.",
-    "FunctionBasis.fit.evidence": "The task as a method sees it.",
-    "LinearSpline.fit.evidence": "The task as a method sees it.",
     "LinearSpline.growth_knots.k1": "How many classes were tested.",
     "LinearSpline.growth_knots.k2": "How many classes to extrapolate to.",
     "GrowthMethod.settled.evidence": "The task whose data choose the settings.",
@@ -452,7 +427,6 @@ OF_MEASURES = {
     "outcome), ``'best'`` and ``'worst'`` are the best and the worst order.",
     "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 a share of "
     "them; a range or a mapping from quota to probability averages over a quota that is not known yet.",
-    "classes": PARAMETERS["classes"],
 }
 OF_CLASS_MEASURES = {
     "y_true": "The class of each case: a list, a NumPy array, a pandas or polars Series, or an Arrow array.",
@@ -482,13 +456,9 @@ RETURNS: dict[str, str] = {
     "scorer": "A scorer, for ``scoring=``.",
 }
 
-# One text where a field means the same in all results, else ``Class.field``.
+# What the docstring of a class does not say of its fields: one text where a field means the same in all results, else
+# ``Class.field``.
 ATTRIBUTES: dict[str, str] = {
-    "LabelPlan.rows": "The rows to label, by number from 0, the best score first.",
-    "LabelPlan.inclusion": "The probability that each row of the list had of being drawn, which ``evaluate`` takes.",
-    "LabelPlan.standard_error": "The expected standard error of the measure with these labels.",
-    "LabelPlan.simple_random_error": "The expected standard error with as many labels drawn evenly.",
-    "LabelPlan.prevalence": "The share of positives that both rest on.",
     "LabelPlan.score": "The scores.",
     "name": "The name of the model.",
     "level": "The confidence level of the intervals.",
@@ -508,15 +478,13 @@ ATTRIBUTES: dict[str, str] = {
     "precision": "The share of positives among the cases taken.",
     "fpr": "The share of the negatives that are taken.",
     "p_value": "The p-value.",
-    "seed": "The seed of the random draws.",
+    "better": "Whether higher or lower values of the measure are better.",
+    "k": "The numbers of classes that were asked for.",
+    "needs_scores": "Whether ranks are not enough: no.",
     "optimism": "How much of the value is optimism from choosing on the same data.",
-    "simultaneous": "Whether the band covers the whole curve at once rather than each point separately.",
     "x": "The positions on the horizontal axis.",
     "expected_hits": "The expected hits, with an interval for their mean over lists with as many positives.",
     "next_hits": "A prediction interval for the hits in the next batch; wider than the interval of the mean.",
-    "Abstention.accuracy": "The accuracy that the answers keep on new cases, as requested.",
-    "Abstention.confidence": "The probability, over samples like this one, that they do.",
-    "Abstention.threshold": "The lowest confidence at which to answer; None if none keeps the accuracy.",
     "Abstention.coverage": "The share of cases answered here.",
     "Abstention.observed": "The accuracy among the cases answered here.",
     "Abstention.answered": "How many cases were answered.",
@@ -525,36 +493,19 @@ ATTRIBUTES: dict[str, str] = {
     "BatchPoint.asked": "The quota of each batch; None at a threshold.",
     "BatchPoint.cells": "What each batch holds: hits, cases taken, positives, cases, and moments of the taken.",
     "BatchPoint.thresholds": "The threshold of each batch's cut.",
-    "BatchPoint.lag_correlation": "Correlation of the hits of a batch with those of the next; nan without an order.",
-    "BatchPoint.widening": "How many times as long the interval of the hit rate is as for independent batches.",
     "BatchRules.evaluations": "The rules, by name.",
     "BatchRules.quota": "The quota of each batch.",
-    "BatchRules.matched": "Whether the threshold was chosen to take as many cases in all as the quota does.",
-    "BatchRules.uncapped": "The threshold without the limit of places, beside the rules.",
     "BatchRules.rows": "The rows and their batches.",
     "BatchRules.excess": "How many more cases than places each batch has above a matched threshold.",
     "BatchRules.drift": "How hits and places of each rule move with the cases that a matched threshold takes.",
     "Calibration.score": "The distinct probabilities that the model gave.",
     "Calibration.fitted": "The observed share of positives at each of them, by isotonic regression.",
     "Calibration.cases": "How many cases have each of them.",
-    "Calibration.parts": "The Brier score and the log loss, split into parts with an interval each.",
-    "Calibration.slope": "The slope of a logistic regression of the outcome on the logit of the probability; 1 is "
-    "right, below 1 the probabilities are too extreme.",
-    "Calibration.intercept": "The intercept of that regression; 0 is right.",
-    "Calibration.in_the_large": "The intercept with the slope held at 1: whether probabilities are too high or too "
-    "low overall.",
-    "Calibration.p_value": "Tests that every probability is right.",
-    "Calibration.band": "Where the curve of a calibrated model would lie.",
-    "Calibration.confidence_band": "Where the true curve may lie.",
     "Calibration.n_simulations": "How many sets of outcomes were drawn for the test and the band.",
     "Cheapest.model": "The cheapest model.",
     "Cheapest.cost": "The expected cost per case on new data, with its interval.",
     "Cheapest.apparent": "The cost per case on this sample, before subtracting the optimism.",
-    "Cheapest.ratios": "The cut stays the cheapest as long as cost_fn / cost_fp lies in this range.",
-    "Cheapest.model_ratios": "The model, at some cut, stays the cheapest as long as cost_fn / cost_fp lies in this "
-    "range.",
-    "Cheapest.treat_all": "The cost per case of taking everyone.",
-    "Cheapest.treat_none": "The cost per case of taking no one.",
+    "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
     "Cheapest.prices": "The costs and the prevalence that were given.",
     "Cheapest.others": "The other models, each at its own cheapest cut.",
     "Check.table": "Each condition with its value, interval and outcome.",
@@ -567,40 +518,22 @@ ATTRIBUTES: dict[str, str] = {
     "Comparison.threshold": "The threshold; None if there is none.",
     "Comparison.pairs": "How pairs of models are tested.",
     "Confusion.counts": "Cases, or their weight: real classes in rows, predicted classes in columns.",
-    "Confusion.labels": "The classes, in the order of rows and columns.",
     "Confusion.low": "Lower ends of the intervals for the shares of each row.",
     "Confusion.high": "Upper ends of the intervals for the shares of each row.",
     "CrossValidation.name": "The name of the estimator.",
-    "CrossValidation.folds": "The evaluation of each test set.",
     "CrossValidation.trained_on": "How many rows each model was trained on.",
-    "CrossValidation.pooled": "The evaluation of all out-of-fold scores as one list; None if rows are tested more "
-    "than once.",
     "CrossValidation.tested_share": "How many rows a fold tests for each row that it trains on.",
     "CrossValidatedComparison.evaluations": "The cross-validation of each estimator, by name.",
-    "CrossValidatedComparison.pooled": "The comparison of all out-of-fold scores as one list; None if there is none.",
     "CrossValidation.estimates": "The mean over the folds with its interval, by measure string.",
     "Curve.name": "The kind of curve.",
     "Curve.y": "The positions on the vertical axis.",
     "Curve.thresholds": "``score > thresholds[i]`` gives point i.",
     "Curve.x_label": "What the horizontal axis shows.",
     "Curve.y_label": "What the vertical axis shows.",
-    "Curve.chance": "The ends of the line of a random list.",
-    "Curve.y2": "The second curve of a TPR–FPR plot; None for other curves.",
     "Curve.banded": "Computes the band; use :meth:`band`.",
-    "Cut.goal": "What was asked for, by name.",
-    "Cut.point": "Counts and measures at the cut, on the sample; None for a cut that was read from a file.",
-    "Cut.chance": "How often a cut made this way keeps its promise on new data; nan if that is not known.",
-    "Cut.cost": "The expected cost per case, if costs were given.",
-    "Cut.best": "If a measure was maximised: the interval of the threshold, and the value to expect on new data.",
-    "Cut.note": "A summary in one sentence.",
     "Cut.sample": "Facts about the sample that the cut was made from.",
-    "DecisionCurve.x": "The threshold probabilities.",
-    "DecisionCurve.net_benefit": "True positives per case, less false positives per case weighted by x / (1 − x).",
-    "DecisionCurve.expected_cost": "The expected cost per case, if a false positive costs x and a false negative 1 "
-    "− x.",
     "DecisionCurve.cost_low": "The lower end of the interval of the expected cost.",
     "DecisionCurve.cost_high": "The upper end of the interval of the expected cost.",
-    "DecisionCurve.treat_all": "The net benefit of acting on everyone.",
     "DecisionCurve.treat_all_cost": "The expected cost of acting on everyone.",
     "DecisionCurve.treat_none_cost": "The expected cost of acting on no one.",
     "Diagnosis.name": "The name of the table.",
@@ -608,25 +541,14 @@ ATTRIBUTES: dict[str, str] = {
     "Diagnosis.columns": "What each column could be.",
     "Diagnosis.scores": "How the columns that could be scores rank the cases.",
     "Diagnosis.label": "The label column; None if none was found.",
-    "Diagnosis.pos_label": "The label that counts as positive.",
     "Diagnosis.balance": "How frequent the labels are, in words.",
-    "Diagnosis.findings": "What looks wrong, in sentences.",
-    "Diagnosis.command": "The command to run next.",
     "Diagnosis.patterns": "Patterns of the score columns (``rf_*``) where several models score several classes.",
     "Diagnosis.understood": "What was detected about the file, if not obvious.",
-    "Difference.a": "The first model.",
-    "Difference.b": "The second model.",
     "Difference.difference": "The value of a minus the value of b.",
     "Difference.standard_error": "The standard error of the difference.",
-    "Difference.p_adjusted": "The p-value adjusted for the comparisons made (Holm).",
     "Difference.method": "How the difference was tested.",
-    "Difference.better": "Whether higher or lower values of the measure are better.",
-    "Difference.comparisons": "How many comparisons the p-value is adjusted for.",
-    "Difference.rows": "How many cases the standard error rests on.",
-    "Difference.freedom": "The degrees of freedom of the standard error.",
     "Estimate.name": "The measure string.",
     "Estimate.value": "The value; nan if it is undefined.",
-    "Estimate.reason": "Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.",
     "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
     "EvaluatedBatches.batch_rows": "The rows and their batches.",
     "EvaluatedBatches.quota": "The quota of each batch; None if none was given.",
@@ -639,7 +561,6 @@ ATTRIBUTES: dict[str, str] = {
     "Evaluation.quotas": "The possible quotas, if the quota is not known yet.",
     "Evaluation.positive_name": "What the positives are called, if their label is a word.",
     "Evaluation.understood": "What was detected about a table, if not obvious.",
-    "Extrapolation.n_classes": "How many classes were tested.",
     "Extrapolation.n_cases": "How many cases were tested.",
     "Extrapolation.observed": "The average test accuracy at 2, 3, … classes, up to those tested.",
     "Extrapolation.method": "The method, or ``auto``.",
@@ -650,30 +571,24 @@ ATTRIBUTES: dict[str, str] = {
     "Extrapolation.plausible": "The methods that the back-test does not exclude.",
     "Extrapolation.backtest": "How well each method predicted the observed task from parts of it.",
     "Extrapolation.replicates": "The distributions fitted to resampled classes.",
-    "Extrapolation.k": "The numbers of classes that were asked for.",
     "Extrapolation.general_notes": "Caveats that hold for any number of classes.",
     "Extrapolation.calibrated": "Whether intervals come from the model of the error of `auto`.",
     "FunctionBasis.functions": "Functions of u, vectorised, whose weighted sum is D̄.",
     "FunctionBasis.name": "What reports call it.",
-    "FunctionBasis.needs_scores": "Whether ranks are not enough: no.",
     "FunctionBasis.constraint": "``'convex'`` for weights of at least 0, ``'none'`` for any.",
     "LinearSpline.constraint": "``'convex'`` (weights of at least 0), ``'monotone'`` (D̄ does not fall) or ``'none'``.",
     "LinearSpline.m": "How many evenly spaced knots, unless ``knots`` are given.",
     "LinearSpline.knots": "Places of the knots on the scale of U, in [0, 1).",
     "LinearSpline.name": "What reports call it.",
-    "LinearSpline.needs_scores": "Whether ranks are not enough: no.",
     "GrowthComparison.models": "The extrapolation of each recogniser, by name.",
     "GrowthComparison.sizes": "The numbers of classes at which the difference is followed.",
     "GrowthComparison.errors": "The standard error of the difference there.",
     "GrowthComparison.critical": "How many standard errors the simultaneous band reaches to both sides.",
-    "GrowthComparison.k": "The numbers of classes that were asked for.",
     "Extrapolation.classes_each": "How many classes a family has on average; 1 without families.",
     "Favorability.miss": "Fixed values of 1 − U.",
     "Favorability.miss_weight": "The weight of each fixed value.",
     "Favorability.span": "Lengths s of uniform pieces on (1 − s, 1).",
     "Favorability.span_weight": "The weight of each uniform piece.",
-    "Note.kind": "What the sentence is about, in one word.",
-    "Note.facts": "The numbers in the sentence, by name.",
     "Observed.k": "Numbers of classes, from the smallest task to the whole.",
     "Observed.accuracy": "The average test accuracy at each of them.",
     "Observed.standard_error": "Its standard error; nan where it is unknown.",
@@ -684,8 +599,6 @@ ATTRIBUTES: dict[str, str] = {
     "ExtrapolatedCost.rows": "One row for each number of classes.",
     "ExtrapolatedCost.estimates": "The expected cost per case, by number of classes.",
     "notes": "What to keep in mind.",
-    "ExtrapolatedCost.n_classes": "The number of classes that were tested.",
-    "OpenSet.n_classes": "The number of classes in the gallery that was tested.",
     "PairAccuracy.rows": "One row for each number of classes.",
     "PairAccuracy.estimates": "The accuracy, by number of classes.",
     "PairAccuracy.notes": "What is assumed, and what else to keep in mind.",
@@ -693,38 +606,27 @@ ATTRIBUTES: dict[str, str] = {
     "impostor score.",
     "PairAccuracy.n_genuine": "The number of genuine scores.",
     "PairAccuracy.n_impostor": "The number of impostor scores.",
-    "OpenSet.fpir": "The share of strangers that may be falsely identified.",
     "OpenSet.rows": "One row for each size of the gallery.",
     "OpenSet.estimates": "The share of enrolled people missed, by size of the gallery.",
     "TrainingGrowth.sizes": "The numbers of classes that were tried.",
     "TrainingGrowth.cases": "The numbers of training cases per class that were tried.",
-    "TrainingGrowth.seen": "The accuracy of each round, number of classes and number of training cases.",
     "OperatingPoint.taken": "How many cases are taken.",
     "OperatingPoint.tp": "True positives: positives that are taken.",
     "OperatingPoint.fp": "False positives: negatives that are taken.",
     "OperatingPoint.fn": "False negatives: positives that are not taken.",
     "OperatingPoint.tn": "True negatives: negatives that are not taken.",
-    "OperatingPoint.lift": "Positives taken, relative to a random choice of as many cases.",
-    "OperatingPoint.pearson": "The correlation of scores and outcomes among the cases taken.",
+    "OperatingPoint.threshold": "The threshold: cases with a higher score are taken.",
     "OperatingPoint.tied": "How many cases score exactly the threshold.",
     "OperatingPoint.from_tie": "How many of those are taken.",
-    "OperatingPoint.hits_worst": "The hits if the places within the tie go to its negatives.",
-    "OperatingPoint.hits_best": "The hits if the places within the tie go to its positives.",
+    "OperatingPoint.lift": "Positives taken, relative to a random choice of as many cases.",
+    "OperatingPoint.pearson": "The correlation of scores and outcomes among the cases taken.",
     "OutOfBag.values": "The value of each refitted model; nan if it has none.",
-    "OutOfBag.one_class_bags": "How many bootstrap sets held a single class, so that nothing was fitted.",
-    "OutOfBag.one_class_oob": "How many out-of-bag sets held a single class or no cases.",
     "PemAreas.s1": "The area where the list finds more positives than a random one.",
     "PemAreas.s2": "The area where it finds fewer.",
     "PemAreas.s3": "The area between a perfect list and a random one.",
-    "PermutationTest.better": "Whether higher or lower values are better.",
     "PermutationTest.observed": "The value with the labels as they are.",
-    "PermutationTest.null": "The values with permuted labels.",
     "PermutationTest.permuted": "What was permuted.",
     "Plan.quota": "The number of cases with the highest profit.",
-    "Plan.profit": "The profit there, with its interval.",
-    "Plan.break_even": "The largest number of cases that does not lose money.",
-    "Plan.marginal_value": "What one more place would be worth, if the limit binds.",
-    "Plan.limit": "The most cases that budget and quota allow.",
     "Plan.cut": "The counts and measures at the best cut; None if no one is taken.",
     "Plan.taken": "Numbers of cases taken.",
     "Plan.hits": "The expected hits at each of them.",
@@ -734,42 +636,31 @@ ATTRIBUTES: dict[str, str] = {
     "Plan.batches": "How many batches the plan is the mean of; None for one list.",
     "Quotas.quotas": "The quotas.",
     "Quotas.weights": "The probability of each.",
-    "Quotas.through": "Whether every quota from the first to the last is meant.",
     "Recommendation.goal": "The goal.",
     "Recommendation.verdict": "The verdict that the recommendation rests on.",
     "Recommendation.why": "Why this measure serves the goal.",
-    "Recommendation.support": "The verdict by Linear Ranking, if the goal is the fewest errors.",
     "RiskCoverage.coverage": "The share of cases answered.",
     "RiskCoverage.risk": "The error rate among them.",
     "RiskCoverage.confidence": "The lowest confidence answered.",
-    "RiskCoverage.area": "The mean error rate over all numbers of cases answered.",
     "Screening.chosen": "The rows that are left in the end.",
     "Screening.stages": "What each stage kept, lost and cost.",
-    "Screening.sizes": "How many cases each stage keeps.",
-    "Screening.cost_per_hit": "The cost of each positive that is left, with its interval.",
     "SegmentComparison.evaluations": "The comparison in each segment.",
-    "SegmentComparison.overall": "The comparison on all rows.",
     "SegmentComparison.models": "The segments of each model, by name.",
     "SegmentDifferences.found": "The differences, strongest evidence first.",
     "SegmentDifferences.rows": "The same as rows.",
     "SegmentDifferences.reference": "What each segment was compared with.",
     "by": "The columns that make the segments.",
-    "Segments.order": "The order of the segments for the trends to show; None if they are to show their own.",
-    "Segments.ordered": "True if the data say that the segments are in order (ordered categories).",
-    "Segments.places": "The number of places for each segment whose price to show, or None.",
     "Segments.pool": "The rows of all segments, in their order.",
     "SharedList.segments": "The segments.",
     "SharedList.cut": "Where the list is cut: the quota or the threshold.",
     "SharedList.rates": "The share of each segment that is taken, with intervals.",
     "SharedList.hits": "The positives taken in each segment.",
     "SharedList.positives": "The positives of each segment.",
-    "SharedList.reference": "The segment that selection rates are compared with.",
     "SharedList.batches": "How many batches have a list of their own; 0 for one list.",
     "SharedList.rows": "The rows of the list, for other rules; None if they were not kept.",
     "Trend.segments": "The segments, in their order.",
     "Trend.line": "The slope per step, with its interval.",
     "Trend.found": "The first clear change of level; None if no change is shown.",
-    "Trend.better": "Whether higher or lower values of the measure are better.",
     "Trend.places": "The place of each segment in the order, which the slope counts in.",
     "Trend.sizes": "The weight of each segment in the fit.",
     "left_out": "The segments that are left out, each with the reason.",
@@ -779,48 +670,25 @@ ATTRIBUTES: dict[str, str] = {
     "Selection.tied": "How many rows tie across the last place.",
     "Selection.taken_of_tied": "How many of them were taken.",
     "Selection.ties": "How the tie was broken.",
-    "Selection.places": "How many places each segment has; None without segments.",
     "Selection.batches": "What was chosen in each batch; None for one list.",
     "SelectionPower.models": "The names of the models.",
     "SelectionPower.better": "The model that is truly better.",
     "SelectionPower.specs": "The measures with their options.",
-    "SelectionPower.won": "Rounds × measures: the share of test sets that the better model won alone.",
-    "SelectionPower.shared": "Rounds × measures: its part of the test sets on which several models were best.",
-    "SelectionPower.means": "Rounds × models × measures: the mean value.",
-    "SelectionPower.undecided": "The share of test sets on which a measure was undefined for some model.",
     "SelectionPower.n_sets": "How many test sets each round has.",
     "SelectionPower.set_size": "How many cases each test set has.",
     "SelectionPower.retrained": "Whether the models were retrained in each round.",
     "SelectionPower.wins": "How shared wins count.",
-    "SelectiveVoting.order": "The models, best first.",
-    "SelectiveVoting.marks": "One row for each number of voters.",
     "SelectiveVoting.specs": "The measures of the marks.",
     "SelectiveVoting.vote": "What is averaged: scores or ranks.",
     "SelectiveVoting.chosen_by": "The measure that chose the number of voters.",
-    "SelectiveVoting.voters": "How many models vote.",
-    "SelectiveVoting.expected": "The expected mark on new rows, with its interval.",
-    "SelectiveVoting.held_out": "The cross-validated mark of each number of voters.",
-    "SelectiveVoting.scores": "The combined scores of the chosen vote.",
     "SelectiveVoting.known": "The known scores of each voter, which ranks refer to.",
-    "SwapSet.old": "The model in use.",
-    "SwapSet.new": "The model that would replace it.",
-    "SwapSet.entering": "The rows that enter the list, the most certain first.",
-    "SwapSet.leaving": "The rows that leave it, the most certain first.",
     "SwapSet.swapped": "How many rows change places.",
     "SwapSet.hits_entering": "The positives among the rows that enter.",
     "SwapSet.hits_leaving": "The positives among the rows that leave.",
-    "SwapSet.difference": "The hits gained, with their interval.",
-    "SwapSet.p_value": "Fisher's exact test that entering and leaving rows are hits equally often.",
-    "SwapSet.labels_needed": "How many rows to label to detect a difference of the observed size (80 % power).",
-    "Triage.cut": "Where the automatic zone ends.",
-    "Triage.review_cut": "Where the reviewer's zone ends.",
     "Triage.capacity": "How many cases the reviewer takes.",
-    "Triage.recall": "The share of the positives in the automatic zone and the review.",
-    "Triage.zones": "What each zone holds.",
     "Verdict.question": "The question that is answered.",
     "Verdict.best": "The best model.",
     "Verdict.value": "Its value, with the interval.",
-    "Verdict.differences": "Its differences from each of the others.",
 }
 
 _REFUSED = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
@@ -940,14 +808,21 @@ def methods_of(result: type) -> dict[str, Any]:
 
 
 def explain_attribute(result: type, field: str) -> str:
-    """What a field of a result means; empty where nobody has said it.
+    """What a field of a result means: as its class says, where it names it, or as the tables here say.
 
     >>> from cutline.estimate import Estimate
-    >>> explain_attribute(Estimate, "reason")
-    'Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.'
+    >>> explain_attribute(Estimate, "level")
+    'The confidence level of the intervals.'
     """
-    keys = (*(f"{base.__name__}.{field}" for base in result.__mro__), field)  # a subclass has the fields of its base
-    return next((ATTRIBUTES[key] for key in keys if key in ATTRIBUTES), "")
+    bases = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
+    texts = [ATTRIBUTES.get(f"{base.__name__}.{field}", "") for base in bases]  # a subclass has the fields of its base
+    said = []
+    for base in bases:
+        words = " ".join(parts_of(inspect.getdoc(base) or "")[0].split())
+        clauses = re.split(r"(?<=[.;,]) (?=``)|(?<=[.)]) (?=[A-Z])", words)
+        said.append(next((clause.rstrip(";,") for clause in clauses if f"``{field}``" in clause), ""))
+    texts += [said[0], ATTRIBUTES.get(field, ""), *said[1:], PARAMETERS.get(field, "")]
+    return next(filter(None, texts), "")
 
 
 Documented = TypeVar("Documented")
