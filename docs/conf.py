@@ -35,6 +35,8 @@ smartquotes = False  # what the sources say is what is shown
 
 html_theme = "furo"
 html_title = "cutline"
+html_favicon = "_static/logo.svg"
+html_theme_options = {"light_logo": "logo.svg", "dark_logo": "logo-dark.svg"}
 html_static_path = ["_static"]
 html_extra_path = ["llms.txt"]  # an overview for programs, at the root of the site
 html_css_files = ["site.css"]
