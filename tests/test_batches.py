@@ -675,10 +675,11 @@ def test_the_plot_of_batches(claims: Any) -> None:
     _, y, s, day = claims
     ev = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"])
     axes = ev.plot("batches")
-    assert len(axes.patches) == 2 * 14
+    assert [bar.get_height() for bar in axes.patches] == ev.at(quota=5).batches.column("hits")
     assert plot_data(ev, "batches").column("hits") == ev.at(quota=5).batches.column("hits")
     both = cl.compare(y, {"a": s, "b": -s}, batch=day, quota=5, measures=["hit_rate"])
-    assert len(both.plot("batches").lines) == 2
+    axes = both.plot("batches")
+    assert (len(axes.patches), len(axes.lines)) == (2 * 14, 2)
     with pytest.raises(cl.InputError, match="batch is missing"):
         cl.evaluate(y, s, quota=5, measures=["hit_rate"]).plot("batches")
 

@@ -266,12 +266,12 @@ def ex() -> Extrapolation:
 
 
 def test_an_extrapolation_shows_what_was_seen_and_what_is_foretold(ex: Extrapolation) -> None:
-    picture = pictures(ex)["Accuracy by classes"]
+    picture = pictures(ex)["Accuracy with more classes"]
     log = (math.log(2), math.log(500))
     ends = [(math.log(k), ex.accuracy(k).value) for k in (100, 500)]
     for found, wanted in zip(dots(picture, log, (0, 1)), ends, strict=True):
         assert near(found, wanted, log[1] - log[0])
-    _, foretold, seen = points(picture, log, (0, 1))
+    *_, foretold, seen = points(picture, log, (0, 1))
     assert near(seen[-1], (math.log(50), ex.observed.test_accuracy), log[1] - log[0])
     assert near(foretold[0], seen[-1], log[1] - log[0])
     assert len(list(picture.iter("polygon"))) == 1

@@ -323,7 +323,9 @@ def test_a_chart_draws_no_more_than_its_pixels_show() -> None:
     y = np.where(np.arange(550) % 7 == 3, 0.9, 0.1)
     chart = Chart("t", "", (0.0, 1.0), (0.0, 1.0))
     chart.line(x, y)
-    drawn = [tuple(map(float, p.split(","))) for p in re.search(r'points="([^"]+)"', chart.marks[0])[1].split()]
+    drawn = [
+        tuple(map(float, p.split(","))) for p in re.search(r'<polyline[^>]*points="([^"]+)"', chart.svg())[1].split()
+    ]
     assert len(drawn) < 250
     early = [up for across, up in drawn if across <= chart.across(0.01)]
     assert {min(early), max(early)} == {round(chart.up(0.9), 1), round(chart.up(0.1), 1)}

@@ -31,7 +31,6 @@ TITLES = {
     "profit": "Profit",
     "roc": "ROC curve",
     "precision_recall": "Precision and recall",
-    "deciles": "Lift by tenths of the list",
     "histogram": "Scores of positives and negatives",
     "reliability": "Predicted probability and observed share",
     "net_benefit": "Net benefit",
@@ -105,6 +104,21 @@ WIDE = PlotArea(900, 232, 44.0, 890.0, 18.0, 196.0)
 STRIP = PlotArea(900, 90, 44.0, 890.0, 8.0, 54.0)
 
 
+class Mark(NamedTuple):
+    """One mark of a chart, in the units of its scales; ``tag``: attributes by which a page's script finds it."""
+
+    shape: str  # line, band (y: low and high), area, bar (x: left and width), whisker (y: low and high), point, words
+    x: Any
+    y: Any
+    paint: str
+    opacity: float = 1.0
+    size: float = 1.6  # of a line its width, of a point its radius, of words the pixels beside their place
+    dashes: Sequence[int] = ()
+    tag: str = ""
+    words: str = ""  # what stands there; of a line its name
+    anchor: str = "start"
+
+
 @dataclass
 class Chart:
     """Marks on a pair of scales with axes. Marks beyond the ends are cut off, except points and words.
@@ -130,7 +144,8 @@ class Chart:
     models: Sequence[str] = ()  # names of the lines, where there are several
     caption: str = ""  # what stands below it, if not its words
     area: PlotArea = USUAL
-    marks: list[str] = field(default_factory=list)
+    key: Sequence[tuple[str, str]] = ()  # names with their colours, at the top right
+    marks: list[Mark] = field(default_factory=list)
 
     def across(self, x: float) -> float:
         """Where a value stands, in pixels from the left."""
@@ -140,84 +155,79 @@ class Chart:
         """Where a value stands, in pixels from the top."""
         return self.area.bottom - (self.area.bottom - self.area.top) * _share(y, self.y)
 
-    def line(
-        self,
-        x: Any,
-        y: Any,
-        paint: str = "currentColor",
-        dashes: Sequence[int] = (),
-        mark: str = "",
-        *,
-        width: float = 1.6,
-    ) -> None:
-        """Points joined by straight lines; those without a value are left out. ``mark``: attributes for a script."""
-        style = f' stroke-dasharray="{" ".join(map(str, dashes))}"' if dashes else ""
-        points = self._points(x, y)
-        self.marks.append(
-            f'<polyline {mark} points="{points}" fill="none" stroke="{paint}" stroke-width="{width:g}"{style}/>'
-        )
+    def line(self, x: Any, y: Any, paint: str = "currentColor", dashes: Sequence[int] = (), **more: Any) -> None:
+        """Points joined by straight lines; those without a value are left out."""
+        self.marks.append(Mark("line", x, y, paint, dashes=dashes, **more))
 
-    def reference(self, x: Any, y: Any, *, perfect: bool = False, mark: str = "") -> None:
+    def reference(self, x: Any, y: Any, *, perfect: bool = False, tag: str = "") -> None:
         """A grey line that the eye compares with: dotted for chance, dashed for what is perfect or the whole."""
-        self.line(x, y, GREY, PERFECT if perfect else CHANCE, mark)
+        self.line(x, y, GREY, PERFECT if perfect else CHANCE, tag=tag)
 
     def upright(self, x: float) -> None:
         """A vertical line over the whole height; none beyond the ends of the scale."""
         if self.x[0] <= x <= self.x[1]:
             self.reference([x, x], self.y)
 
-    def band(self, x: Any, low: Any, high: Any, paint: str, mark: str = "") -> None:
+    def band(self, x: Any, low: Any, high: Any, paint: str, tag: str = "") -> None:
         """The area between two lines."""
         there = np.isfinite(np.asarray(low, dtype=float) + np.asarray(high, dtype=float))
         x, low, high = (np.asarray(values, dtype=float)[there] for values in (x, low, high))
-        self._polygon([*x, *x[::-1]], [*low, *high[::-1]], paint, 0.2, mark)
+        self.marks.append(Mark("band", x, (low, high), paint, 0.2, tag=tag))
 
     def steps(self, edges: Sequence[float], heights: Sequence[float], paint: str, opacity: float = 0.4) -> None:
         """Bars side by side on a common ground."""
         y = [self.y[0], *np.repeat(np.asarray(heights, dtype=float), 2), self.y[0]]
-        self._polygon(np.repeat(np.asarray(edges, dtype=float), 2), y, paint, opacity)
+        self.marks.append(Mark("area", np.repeat(np.asarray(edges, dtype=float), 2), y, paint, opacity))
 
     def stretch(self, first: float, last: float, height: float, paint: str, opacity: float) -> None:
         """A horizontal bar between two values, a fifth of the chart thick if its scale is 0 to 1."""
-        self._polygon((first, first, last, last), (height, height + 0.2, height + 0.2, height), paint, opacity)
+        x, y = (first, first, last, last), (height, height + 0.2, height + 0.2, height)
+        self.marks.append(Mark("area", x, y, paint, opacity))
 
-    def _polygon(self, x: Any, y: Any, paint: str, opacity: float, mark: str = "") -> None:
-        points = self._points(x, y)
-        self.marks.append(f'<polygon {mark} points="{points}" fill="{paint}" fill-opacity="{opacity:g}"/>')
-
-    def point(self, x: float, y: float, paint: str = "currentColor", mark: str = "", *, size: float = 3.0) -> None:
+    def point(self, x: float, y: float, paint: str = "currentColor", tag: str = "", *, size: float = 3.0) -> None:
         """One point; none where it has no value."""
         if math.isfinite(x) and math.isfinite(y):
-            place = f'cx="{px(self.across(x))}" cy="{px(self.up(y))}"'
-            self.marks.append(f'<circle {mark} {place} r="{size:g}" fill="{paint}"/>')
+            self.marks.append(Mark("point", x, y, paint, size=size, tag=tag))
 
     def bar(self, x: float, width: float, height: float, paint: str) -> None:
         """One bar that stands on 0."""
-        left, top = self.across(x), self.up(max(height, 0.0))
-        size = f'width="{px(self.across(x + width) - left)}" height="{px(abs(self.up(height) - self.up(0.0)))}"'
-        self.marks.append(f'<rect x="{px(left)}" y="{px(top)}" {size} fill="{paint}"/>')
+        self.marks.append(Mark("bar", (x, width), height, paint))
 
     def whisker(self, x: float, low: float, high: float, paint: str) -> None:
         """An interval around a point."""
-        at = px(self.across(x))
-        place = f'x1="{at}" x2="{at}" y1="{px(self.up(low))}" y2="{px(self.up(high))}"'
-        self.marks.append(f'<line {place} stroke="{paint}" stroke-width="1.2" stroke-opacity=".7"/>')
+        self.marks.append(Mark("whisker", x, (low, high), paint, 0.7, 1.2))
 
-    def label(
-        self, x: float, y: float, words: str, mark: str = "", *, anchor: str = "start", aside: float = 3.0
-    ) -> None:
+    def label(self, x: float, y: float, words: str, *, aside: float = 3.0, **more: Any) -> None:
         """A few small words, ``aside`` pixels beside the line that they name."""
-        place = f'x="{px(self.across(x) + aside)}" y="{px(self.up(y))}" text-anchor="{anchor}"'
-        self.marks.append(f"<text {mark} {place}>{escape(words)}</text>")
+        self.marks.append(Mark("words", x, y, "currentColor", size=aside, words=words, **more))
 
-    def legend(self, named: Sequence[tuple[str, str]]) -> None:
-        """Names with their colours, at the top right."""
-        at = self.area.right
-        for name, paint in reversed(named):
-            self.marks.append(f'<text x="{px(at)}" y="11" text-anchor="end">{escape(name)}</text>')
-            at -= 5.4 * len(name) + 15
-            self.marks.append(f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>')
-            at -= 10
+    def _markup(self, m: Mark) -> str:
+        """A mark as SVG."""
+        paint = f'fill="{m.paint}" fill-opacity="{m.opacity:g}"'
+        match m.shape:
+            case "line":
+                style = f' stroke-dasharray="{" ".join(map(str, m.dashes))}"' if m.dashes else ""
+                drawn = f'fill="none" stroke="{m.paint}" stroke-width="{m.size:g}"{style}'
+                return f'<polyline {m.tag} points="{self._points(m.x, m.y)}" {drawn}/>'
+            case "band":
+                points = self._points([*m.x, *m.x[::-1]], [*m.y[0], *m.y[1][::-1]])
+                return f'<polygon {m.tag} points="{points}" {paint}/>'
+            case "area":
+                return f'<polygon {m.tag} points="{self._points(m.x, m.y)}" {paint}/>'
+            case "point":
+                place = f'cx="{px(self.across(m.x))}" cy="{px(self.up(m.y))}"'
+                return f'<circle {m.tag} {place} r="{m.size:g}" fill="{m.paint}"/>'
+            case "bar":
+                left, top = self.across(m.x[0]), self.up(max(m.y, 0.0))
+                wide, high = self.across(sum(m.x)) - left, abs(self.up(m.y) - self.up(0.0))
+                place = f'x="{px(left)}" y="{px(top)}" width="{px(wide)}" height="{px(high)}"'
+                return f'<rect {place} fill="{m.paint}"/>'
+            case "whisker":
+                at, ends = px(self.across(m.x)), [px(self.up(end)) for end in m.y]
+                place = f'x1="{at}" x2="{at}" y1="{ends[0]}" y2="{ends[1]}"'
+                return f'<line {place} stroke="{m.paint}" stroke-width="{m.size:g}" stroke-opacity="{m.opacity:g}"/>'
+        place = f'x="{px(self.across(m.x) + m.size)}" y="{px(self.up(m.y))}" text-anchor="{m.anchor}"'
+        return f"<text {m.tag} {place}>{escape(m.words)}</text>"
 
     def _points(self, x: Any, y: Any) -> str:
         """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
@@ -230,44 +240,41 @@ class Chart:
     def svg(self) -> Markup:
         """The chart as markup; what it says stands beside it, so it is hidden from screen readers."""
         width, height, left, right, top, bottom = self.area
-        whole = ("<circle", "<text", "<rect")  # not cut off at the ends of the scales
-        inside = [mark for mark in self.marks if not mark.startswith(whole)]
-        above = [mark for mark in self.marks if mark.startswith(whole)]
+        whole = ("point", "words", "bar")  # not cut off at the ends of the scales
+        inside = "".join(self._markup(mark) for mark in self.marks if mark.shape not in whole)
+        above = "".join(self._markup(mark) for mark in self.marks if mark.shape in whole)
+        at = right
+        for name, paint in reversed(self.key):
+            above += f'<text x="{px(at)}" y="11" text-anchor="end">{escape(name)}</text>'
+            at -= 5.4 * len(name) + 15
+            above += f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>'
+            at -= 10
         middle = f'x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle"'
         names = f'<text class="x-name" {middle}>{escape(self.x_name)}</text>'
         if self.y_name:
             names += f'<text x="{left:g}" y="11">{escape(self.y_name)}</text>'
+        ticks = ""
+        for value in nice_ticks(*self.y) if self.y_ticks else ():
+            y = px(self.up(value))
+            label = percent(value) if self.y_percent else short(value)
+            ticks += f'<path class="grid" d="M{left:g} {y}H{right:g}" {_FAINT}/>'
+            ticks += f'<text x="{left - 5:g}" y="{y}" dy=".35em" text-anchor="end">{label}</text>'
+        axes = f'<g class="y-axis">{ticks}</g>'
+        if "data-kind" in self.linked:  # a script changes between the linear and the logarithmic axis
+            for log, name, low in ((False, "linear", 0.0), (True, "log", 1.0)):
+                axis = replace(self, log=log, x=(low, self.x[1]))._x_axis()
+                axes += f'<g data-axis="{name}"{"" if log == self.log else " hidden"}>{axis}</g>'
+        else:
+            axes += self._x_axis()
         ends, box = " ".join(f"{end:.12g}" for end in self.y), f"{left:g} {top:g} {right - left:g} {bottom - top:g}"
         known = f' {self.linked} data-y="{ends}" data-box="{box}"' if self.linked else ""
         place = f"{left - 1:g} {top - 1:g} {right - left + 2:g} {bottom - top + 2:g}"  # whole lines at the ends
-        x, y, wide, high = place.split()
+        frame = 'x="{}" y="{}" width="{}" height="{}"'.format(*place.split())
         return Markup(
             f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true" '
             f'font-family="sans-serif" font-size="10.5" fill="currentColor" style="max-width:100%;height:auto"{known}>'
-            f"{self._y_axis()}{self._x_axes()}{names}"
-            f'<svg x="{x}" y="{y}" width="{wide}" height="{high}" viewBox="{place}">{"".join(inside)}</svg>'
-            f"{''.join(above)}</svg>"
+            f'{axes}{names}<svg {frame} viewBox="{place}">{inside}</svg>{above}</svg>'
         )
-
-    def _y_axis(self) -> str:
-        left, right = self.area.left, self.area.right
-        show = percent if self.y_percent else short
-        parts = ""
-        for value in nice_ticks(*self.y) if self.y_ticks else ():
-            at = px(self.up(value))
-            label = f'<text x="{left - 5:g}" y="{at}" dy=".35em" text-anchor="end">{show(value)}</text>'
-            parts += f'<path class="grid" d="M{left:g} {at}H{right:g}" {_FAINT}/>{label}'
-        return f'<g class="y-axis">{parts}</g>'
-
-    def _x_axes(self) -> str:
-        """The axis; for a script that changes between them, the linear and the logarithmic one."""
-        if "data-kind" not in self.linked:
-            return self._x_axis()
-        drawn = ""
-        for log, name, low in ((False, "linear", 0.0), (True, "log", 1.0)):
-            axis = replace(self, log=log, x=(low, self.x[1]))._x_axis()
-            drawn += f'<g data-axis="{name}"{"" if log == self.log else " hidden"}>{axis}</g>'
-        return drawn
 
     def _x_axis(self) -> str:
         low, high = self.x

@@ -336,11 +336,11 @@ def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool =
     low, high = lines.band(kind, lines.models[lead], drawn[lead])
     chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
     for name, (q, v) in lines.references(kind).items():
-        chart.reference(q, v, perfect=name == "perfect", mark=f'data-line="{name}"')
+        chart.reference(q, v, perfect=name == "perfect", tag=f'data-line="{name}"')
     place = float(lines.stops[lines.start])
-    chart.line([place, place], ends, "#808080", mark="data-cut")
+    chart.line([place, place], ends, "#808080", tag="data-cut")
     for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):
-        chart.line(lines.stops[at], curve, colour(k), dash(k), mark=f'data-curve="{k}"')
+        chart.line(lines.stops[at], curve, colour(k), dash(k), tag=f'data-curve="{k}"')
     for k, found in enumerate(hits):
         at_cut = float(lines.values(kind, found, lines.start))
         chart.point(place, at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')

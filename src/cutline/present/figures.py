@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..curves import keep_points
 from ..errors import InputError
-from ..table import Figure, count, format_value, pluralize
+from ..table import Figure, Table, count, format_value, pluralize
 from .charts import GREY, STRIP, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
-from .plot_data import axis_end, rates_end, reliability, score_histogram, segment_order
+from .plot_data import axis_end, extrapolation_frame, rates_end, reliability, score_histogram, segment_order
 from .words import rounded
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..extrapolation.extrapolation_result import Extrapolation
     from ..segments import Segments
 
-POSITIVES, NEGATIVES = "#2f7ec7", "#9a9a9a"
+POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
 MOST_LINES = 16  # models in one chart: each colour twice
 MOST_PAIRS = 10  # differences in one chart
 MOST_SEGMENTS = 40  # that a chart has room for
@@ -99,39 +100,44 @@ def _in_words(ev: Evaluation, name: str, *, alone: bool) -> str:
     point = _cut(ev)
     if point is not None:
         where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
-        found = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}, {pluralize(point.fp, 'negative')}"
-        words.append(f"{where} {found}")
+        hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}, {pluralize(point.fp, 'negative')}"
+        words.append(f"{where} {hits}")
     return ("" if alone else f"{ev.name}: ") + ", ".join(words)
 
 
-def deciles(models: Sequence[Evaluation]) -> Chart:
-    """Lift in each tenth of the list, a bar for each model."""
-    tables = [ev.lift_table(10).column("lift") for ev in models]
+def deciles(models: Sequence[Evaluation], *, portions: int = 10) -> Chart:
+    """Lift in each tenth of the list (not cumulative), a bar for each model."""
+    tables = [ev.lift_table(portions).column("lift") for ev in models]
     most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
     first = "; ".join(f"{ev.name} {table[0]:.2f}" for ev, table in zip(models, tables, strict=True))
-    words = f"Lift in the first tenth: {first}."
-    chart = Chart(TITLES["deciles"], words, (0.5, 10.5), (0.0, most), "tenth of the list, best first")
-    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
+    word = {10: "tenth", 4: "quarter", 5: "fifth", 100: "hundredth"}.get(portions, "portion")
+    words, ends = f"Lift in the first {word}: {first}.", (0.5, portions + 0.5)
+    chart = Chart(f"Lift by {word}s of the list", words, ends, (0.0, 1.1 * most), f"{word} of the list, best first")
+    chart.y_name = "times as many as by chance"
+    chart.x_labels = [(float(k), str(k)) for k in range(1, portions + 1, -(-portions // 25))]
     wide = 0.8 / len(tables)
     for k, table in enumerate(tables):
         for portion, lift in enumerate(table, 1):
             if lift == lift:
                 chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
-    chart.reference([0.5, 10.5], [1.0, 1.0])
+            if lift == lift and len(models) == 1 and portions <= 12:
+                chart.label(portion, lift + 0.02 * most, f"{lift:.2f}", anchor="middle", aside=0.0)
+    chart.reference(chart.x, [1.0, 1.0])
+    chart.key = [(ev.name, colour(k)) for k, ev in enumerate(models)] if len(models) > 1 else ()
     return chart
 
 
-def histogram(ev: Evaluation, *, named: bool = False) -> Chart | None:
-    """Shares of the positives and of the negatives by score, with the cut."""
+def histogram(ev: Evaluation, *, named: bool = False, bins: int = 24, threshold: float | None = None) -> Chart | None:
+    """Shares of the positives and of the negatives by score, with the cut; at a ``threshold`` the errors are dark."""
     try:
-        rows = score_histogram(ev)
+        rows = score_histogram(ev, bins)
     except InputError:  # all scores are infinite
         return None
     edges = [*rows.column("from"), rows[-1]["to"]]
     shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
     most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
     words = "The less the two overlap, the better the model separates them."
-    cut = _cut(ev)
+    cut = _cut(ev) if threshold is None else ev.at(threshold=threshold)
     if cut is not None:
         words += f" The cut is at {format_value(cut.threshold)}."
     title = TITLES["histogram"] + (f": {ev.name}" if named else "")
@@ -140,7 +146,18 @@ def histogram(ev: Evaluation, *, named: bool = False) -> Chart | None:
     for side, paint in (("negative", NEGATIVES), ("positive", POSITIVES)):
         if all(share == share for share in shares[side]):
             chart.steps(edges, shares[side], paint, 0.55)
-    chart.legend([("positive", POSITIVES), ("negative", NEGATIVES)])
+    chart.key = [("positive", POSITIVES), ("negative", NEGATIVES)]
+    if cut is not None and threshold is not None:
+        for side, paint in (("negative", "#555555"), ("positive", POSITIVES)):
+            fine = np.union1d(edges, [np.clip(threshold, edges[0], edges[-1])])
+            heights = np.array(shares[side])[np.clip(np.searchsorted(edges, fine[:-1], "right") - 1, 0, bins - 1)]
+            wrong = (fine[:-1] >= threshold) == (side == "negative")
+            chart.steps(fine.tolist(), np.where(wrong, heights, 0.0).tolist(), paint, 0.85)
+        lost, taken = 1.0 - cut.recall, cut.fpr
+        chart.key = [
+            (f"false negatives ({lost:.0%} of the positives)", POSITIVES),
+            (f"false positives ({taken:.0%} of the negatives)", "#555555"),
+        ]
     if cut is not None:
         chart.upright(cut.threshold)
     return chart
@@ -177,18 +194,19 @@ def dots_chart(
     words = f"{each}; {reference}: {show(chance)}."
     chart = Chart(title, words, (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area)
     chart.name, chart.linked, chart.x_percent = "dots", "data-dots", percent
-    chart.reference([chance, chance], chart.y, mark="data-chance")
+    chart.reference([chance, chance], chart.y, tag="data-chance")
     for k, row in enumerate(rows):
         height, paint = len(rows) - k - 0.66, colour(k)
         coming = [v if v == v else row["value"] for v in (row["next_low"], row["next_high"])]
         within = [v if v == v else row["value"] for v in (row["low"], row["high"])]
         chart.band(coming, [height - 0.16] * 2, [height + 0.16] * 2, paint, f'data-next="{k}"')
-        chart.line(within, [height, height], paint, mark=f'data-within="{k}"', width=3.0)
+        chart.line(within, [height, height], paint, tag=f'data-within="{k}"', size=3.0)
         chart.point(row["value"], height, paint, f'data-dot="{k}"', size=4.5)
-        chart.label(0.0, height + 0.32, clipped(row["name"]), f'data-name="{k}" font-weight="bold"', aside=0.0)
-        chart.label(end, height + 0.32, row["words"], f'data-found="{k}"', anchor="end", aside=0.0)
+        chart.label(0.0, height + 0.32, clipped(row["name"]), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
+        chart.label(end, height + 0.32, row["words"], tag=f'data-found="{k}"', anchor="end", aside=0.0)
     anchor = "end" if chance > 0.6 * end else "start"
-    chart.label(chance, len(rows) + 0.12, f"{reference}: {show(chance)}", "data-chance-words", anchor=anchor, aside=0.0)
+    beside = f"{reference}: {show(chance)}"
+    chart.label(chance, len(rows) + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
 
 
@@ -302,7 +320,7 @@ def batches(points: Mapping[str, BatchPoint]) -> Chart:
         words += " Shaded: what the next batch should hold" + (f" with {names[0]}." if len(names) > 1 else ".")
     if shown < len(first.names):
         words += f" The first {shown:,} of {len(first.names):,} batches."
-    chart = Chart("Hits of each batch", words, (0.0, float(shown)), (0.0, top), "batch", area=WIDE)
+    chart = Chart("Hits of each batch", words, (0.0, float(shown)), (0.0, top), "batch", area=WIDE, y_name="hits")
     step = -(-shown // 12)
     chart.x_labels = [(b + 0.5, clipped(str(first.names[b]), 12)) for b in range(0, shown, step)]
     if known:
@@ -312,17 +330,18 @@ def batches(points: Mapping[str, BatchPoint]) -> Chart:
         for b in range(shown):
             chart.bar(b + 0.15 + k * wide, wide, float(point.cells[b, 0]), colour(k))
         chart.line([0, shown], [point.expected_hits.value] * 2, colour(k), (5, 3))
-    if len(names) > 1:
-        chart.legend([(name, colour(k)) for k, name in enumerate(names)])
+    chart.key = [(name, colour(k)) for k, name in enumerate(names)] if len(names) > 1 else ()
     return chart
 
 
 # ------------------------------------------------------------------------------------------------- probabilities, costs
 
 
-def reliability_chart(models: Mapping[int, Evaluation], known: Mapping[int, Calibration]) -> Chart:
+def reliability_chart(
+    models: Mapping[int, Evaluation], known: Mapping[int, Calibration] = MappingProxyType({}), *, bins: int = 10
+) -> Chart:
     """Shares that came true, in bins with intervals; the isotonic curve over them, with the band of a right model."""
-    tables = {k: reliability(ev, 10) for k, ev in models.items()}
+    tables = {k: reliability(ev, bins) for k, ev in models.items()}
     ends = ("mean_score", "share_positive", "high")
     top = axis_end(row[end] for table in tables.values() for row in table for end in ends)
     words = "On the diagonal the probabilities are right."
@@ -330,60 +349,75 @@ def reliability_chart(models: Mapping[int, Evaluation], known: Mapping[int, Cali
         words += " Points: shares in tenths of the list. Lines: isotonic curves."
     if len(known) == 1:
         words += " Grey: where the curve of a model with right probabilities would lie."
-    chart = Chart(TITLES["reliability"], words, (0.0, top), (0.0, top), "probability given", y_name="observed share")
+    chart = Chart(
+        TITLES["reliability"], words, (0.0, top), (0.0, top), "predicted probability", y_name="observed share"
+    )
     chart.x_percent = chart.y_percent = True
     if len(known) == 1:
         bands = next(iter(known.values())).bands
         chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
     chart.reference([0.0, top], [0.0, top])
+    chart.label(0.9 * top, 0.82 * top, "perfect")
     for k, table in tables.items():
+        x, y = table.column("mean_score"), table.column("share_positive")
         for row in table:
             chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
-        if k in known:
-            bands = known[k].bands
-            chart.line(bands.column("probability"), bands.column("comes_true"), colour(k), dash(k))
-        else:
-            chart.line(table.column("mean_score"), table.column("share_positive"), colour(k), dash(k))
-        for row in table:
             chart.point(row["mean_score"], row["share_positive"], colour(k))
+        if k in known:
+            x, y = known[k].bands.column("probability"), known[k].bands.column("comes_true")
+        chart.line(x, y, colour(k), dash(k), words=models[k].name)
     return chart
 
 
-def calibration(found: Calibration) -> Chart:
-    """The isotonic curve of a model, with the band of a right one."""
-    words = f"{found.summary}. Grey: where the curve of a model with right probabilities would lie."
-    chart = Chart(TITLES["reliability"], words, (0.0, 1.0), (0.0, 1.0), "probability given", y_name="observed share")
+def calibration(result: Calibration) -> Chart:
+    """The isotonic curve of a model with its interval, the band of a right one, and the scores as bars below."""
+    words = f"{result.summary}. Grey: where the curve of a model with right probabilities would lie."
+    title = f"Calibration of {result.name}"
+    chart = Chart(title, words, (0.0, 1.0), (0.0, 1.0), "predicted probability", y_name="observed share")
     chart.x_percent = chart.y_percent = True
-    bands = found.bands
-    chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
+    bands = {name: result.bands.column(name) for name in result.bands.columns}
+    chart.band(bands["probability"], bands["low"], bands["high"], GREY)
+    chart.band(bands["probability"], bands["confidence_low"], bands["confidence_high"], colour(0))
     chart.reference([0.0, 1.0], [0.0, 1.0])
-    chart.line(bands.column("probability"), bands.column("comes_true"), colour(0))
+    chart.line(bands["probability"], bands["comes_true"], colour(0))
+    cases, edges = np.histogram(result.score, bins=40, range=(0.0, 1.0), weights=result.cases)
+    chart.steps(edges.tolist(), (0.12 * cases / max(cases.max(), 1.0)).tolist(), GREY, 0.5)
+    if result.slope.value == result.slope.value:
+        chart.label(0.02, 0.93, f"slope {result.slope.value:.2f}, p = {result.p_value:.2g}")
     return chart
 
 
-def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None) -> Chart:
+def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = None, band: bool | None = None) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody."""
     benefit = kind == "net_benefit"
     value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
     first = next(iter(decisions.values()))
+    everyone = first.treat_all if benefit else first.treat_all_cost
+    no_one = np.zeros_like(first.x) if benefit else first.treat_none_cost
     top = 1.1 * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
     ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
-    shaded = len(decisions) == 1  # bands of several models would cover each other
+    shaded = len(decisions) == 1 if band is None else band  # bands of several models would cover each other
     words = "Dashed: act on everyone. Dotted: act on no one." + " Shaded: interval." * shaded
-    across = "threshold probability"
+    across, up = "threshold probability", "net benefit per case"
     if not benefit:
         words = "Per case; the costs of a false positive and a false negative add up to 1."
-        across = "share of a false positive in the cost of both errors"
+        across, up = "share of a false positive in the cost of both errors", "expected cost per case"
     if shaded:
         across += f" ({first.band_words})"
-    chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True)
+    chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True, y_name=up)
     if shaded:
         for k, c in decisions.items():
             chart.band(c.x, getattr(c, low), getattr(c, high), colour(k))
-    chart.reference(first.x, first.treat_all if benefit else first.treat_all_cost, perfect=True)
-    chart.reference(first.x, np.zeros_like(first.x) if benefit else first.treat_none_cost)
+    chart.reference(first.x, everyone, perfect=True)
+    chart.reference(first.x, no_one)
+    # where the line of acting on everyone, and that of acting on no one, is about to leave the chart
+    seen = np.flatnonzero(everyone > 0.12 * top if benefit else everyone < 1.15 * top)
+    last, middle = int(seen[-1]) if len(seen) else 0, len(first.x) // 2
+    chart.label(float(first.x[last]), float(everyone[last]), "everyone")
+    under = middle if benefit else int(np.argmax(no_one < 1.15 * top))
+    chart.label(float(first.x[under]), float(no_one[under]) - 0.06 * top * benefit, "no one")
     for k, c in decisions.items():
-        chart.line(c.x, getattr(c, value), colour(k), dash(k))
+        chart.line(c.x, getattr(c, value), colour(k), dash(k), words=c.name)
     if at is not None:
         chart.line([at, at], ends, "#808080")
     return chart
@@ -427,20 +461,27 @@ def taken_and_left(point: OperatingPoint) -> Chart:
     return chart
 
 
-def screening(found: Screening) -> Chart:
-    """How many cases and positives each stage leaves, as a row of bars."""
-    rows = found.stages
+def screening(result: Screening) -> Chart:
+    """Share of the cases and of the positives that each stage leaves, the latter with its interval."""
+    rows = result.stages
     cases = [rows[0]["enter"], *rows.column("keep")]
-    positives = [rows[0]["positives_enter"], *rows.column("positives_keep")]
+    recall, low, high = ([1.0, *rows.column(name)] for name in ("recall_so_far", "recall_low", "recall_high"))
     words = "; ".join(
         f"after stage {k}: {row['keep']:,} cases, {row['positives_keep']:,} positive" for k, row in enumerate(rows, 1)
     )
-    chart = Chart("Left after each stage", words, (0.0, float(len(cases))), x_name="stage", y_percent=True)
-    chart.x_labels = [(k + 0.5, "start" if k == 0 else str(k)) for k in range(len(cases))]
-    for values, paint, opacity, start in ((cases, "currentColor", 0.3, 0.1), (positives, colour(0), 0.9, 0.5)):
-        for k, value in enumerate(values):
-            share = value / values[0] if values[0] else 0.0
-            chart.steps([k + start, k + start + 0.4], [share], paint, opacity)
+    ends = (0.0, float(len(cases)))
+    chart = Chart("Left after each stage", words, ends, (0.0, 1.12), "stage", y_percent=True)
+    chart.y_name = "share of those at first"
+    chart.x_labels = [(0.5, "start"), *((k + 0.5, f"after {row['stage']}") for k, row in enumerate(rows, 1))]
+    for k, (number, share) in enumerate(zip(cases, recall, strict=True)):
+        left = number / cases[0] if cases[0] else 0.0
+        chart.steps([k + 0.1, k + 0.5], [left], NEGATIVES, 0.7)
+        chart.label(k + 0.3, left + 0.02, f"{number:,}", anchor="middle", aside=0.0)
+        if share == share:
+            chart.steps([k + 0.5, k + 0.9], [share], colour(0), 0.9)
+            chart.label(k + 0.7, max(share, high[k]) + 0.02, f"{share:.0%}", anchor="middle", aside=0.0)
+            chart.whisker(k + 0.7, low[k], high[k], "currentColor")
+    chart.key = [("cases left", NEGATIVES), ("positives left", colour(0))]
     return chart
 
 
@@ -476,36 +517,44 @@ def spread(values: Any, marked: float, title: str) -> Chart | None:
 # ------------------------------------------------------------------------------------------------- several classes
 
 
-def more_classes(ex: Extrapolation) -> Chart:
-    """Accuracy by number of classes: what was seen, and the prediction with its band."""
-    last = max([*ex.k, 2 * ex.n_classes])
-    k = np.unique(np.append(np.geomspace(ex.n_classes, last, 30).round(), ex.k))
-    curve = ex.curve(k[k >= ex.n_classes])
-    seen = ex.observed
-    words = f"{format_value(seen.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
+def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "Accuracy with more classes") -> Chart:
+    """Accuracy by number of classes: observed, then predicted with its band; every method as a thin line."""
+    rows = extrapolation_frame(ex, until=until)
+    seen, beyond = (Table(row for row in rows if row["kind"] == kind) for kind in ("observed", "extrapolated"))
+    k, low, high = (np.array(beyond.column(name), dtype=float) for name in ("classes", "low", "high"))
+    words = f"{format_value(ex.observed.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
         f"; {format_value(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
     )
-    chart = Chart("Accuracy by classes", words, (2.0, float(max(last, 3))), (0.0, 1.0), "classes (log)", log=True)
+    last = float(max(k[-1], 3))
+    chart = Chart(title, words, (2.0, last), (0.0, 1.0), "number of classes", log=True, y_name="accuracy")
+    chart.y_percent = True
     chart.upright(float(ex.n_classes))
-    if np.isfinite(curve["low"]).any():
-        beyond = {key: values[1:] for key, values in curve.items()}
-        chart.band(beyond["k"], beyond["low"], beyond["high"], colour(0))
-    chart.line(curve["k"], curve["accuracy"], colour(0), dash(1))
-    chart.line(seen.k, seen.accuracy)
+    chart.label(float(ex.n_classes), 0.03, f"{ex.n_classes:,} classes seen")
+    every = np.unique(np.append(np.geomspace(2, last, 60).round(), ex.n_classes))
+    for name, fit in ex.fits.items():
+        accuracy = np.clip(fit.accuracy(np.maximum(every / ex.classes_each, 1.0)), 0.0, 1.0)
+        chart.line(every, accuracy, GREY if name in ex.weights else FAINT, size=0.8)
+    if np.isfinite(low).any():
+        # from the first class more: at the border stands the interval of what was seen, made in another way
+        chart.band(k[1:], low[1:], high[1:], colour(0))
+    chart.line(k, beyond.column("accuracy"), colour(0), dash(1))
+    chart.line(seen.column("classes"), seen.column("accuracy"))
     for classes, estimate in ex.estimates.items():
         chart.point(float(classes), estimate.value, colour(0))
+    chart.key = [("observed", "currentColor"), ("extrapolated", colour(0)), ("methods", GREY)]
     return chart
 
 
 def risk_coverage(curve: RiskCoverage) -> Chart:
     """Error rate among the answered, by the share answered."""
     thin = curve.thinned(160)
-    top = max(0.05, float(np.max(thin.high[len(thin) // 10 :])))
+    top = max(0.05, 1.05 * float(np.max(thin.high[len(thin) // 10 :])))
     words = (
         f"Error rate among the answered: {curve.at(1.0)['risk']:.1%} if all are answered, "
         f"{curve.at(0.5)['risk']:.1%} of the most confident half"
     )
-    chart = Chart("Errors by coverage", words, (0.0, 1.0), (0.0, top), "share answered")
+    across = "share of cases answered, the most confident first"
+    chart = Chart("Errors by coverage", words, (0.0, 1.0), (0.0, top), across, y_name="error rate among the answered")
     chart.x_percent = chart.y_percent = True
     chart.band(thin.coverage, thin.low, thin.high, colour(0))
     chart.line(thin.coverage, thin.risk, colour(0))
@@ -517,7 +566,8 @@ def confidence(ev: ClassEvaluation) -> Chart:
     table = ev.calibration()
     each = ", ".join(f"{row['confidence']:.0%}: {row['right']:.0%}" for row in table)
     words = f"Share of right predictions by confidence: {each}"
-    chart = Chart("Confidence and right answers", words, (0.0, 1.0), (0.0, 1.0), "confidence")
+    title, across = "Calibration of the predicted class", "confidence in the predicted class"
+    chart = Chart(title, words, (0.0, 1.0), (0.0, 1.0), across, y_name="share that was right")
     chart.x_percent = chart.y_percent = True
     chart.reference([0.0, 1.0], [0.0, 1.0])
     chart.band(table.column("confidence"), table.column("low"), table.column("high"), colour(0))

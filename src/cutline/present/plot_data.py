@@ -276,23 +276,23 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> T
     return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
 
 
-def batch_points(result: Any, quota: int | float | None) -> list[tuple[Any, Any]]:
-    """Each model and its batches at the quota asked for, or the evaluation's own."""
-    found = []
+def batch_points(result: Any, quota: int | float | None) -> dict[str, Any]:
+    """The batches of each model at the quota asked for, or the evaluation's own."""
+    points = {}
     for ev in models_of(result):
         places = ev.quota if quota is None else quota
         if not ev.rows.batched:
             raise InputError("batch", "is missing, and this plot shows batches", "pass {batch} to evaluate()")
         if places is None:
             raise InputError("quota", "is missing", "give {quota}: places in each batch")
-        found.append((ev, ev.at(quota=places)))
-    return found
+        points[ev.name] = ev.at(quota=places)
+    return points
 
 
 def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
     """What each batch holds, model by model."""
-    rows = [{"model": ev.name, **row} for ev, point in batch_points(result, quota) for row in point.batches]
-    return Table(rows, "Batch by batch")
+    points = batch_points(result, quota)
+    return Table([{"model": name, **row} for name, point in points.items() for row in point.batches], "Batch by batch")
 
 
 def segment_order(seg: Any, key: str) -> list[int]:

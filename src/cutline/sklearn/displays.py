@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..estimate import Settings
 from ..evaluation import Evaluation, choose_specs
-from ..present.curve_plots import line_style
+from ..present.plots import line_style
 from ..present.plots import plot as draw
 from ..reference import documented
 from ..types import Axes, Estimator, Label, Labels, Scores
