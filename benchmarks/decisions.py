@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import norm
 
 import cutline as cl
-from cutline.decide.calibration import calibrate, calibration_test
+from cutline.decide.calibration import calibrate
 from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
 from cutline.decide.model_choice import family_hull, swaps
 from cutline.decide.thresholds import promised_groups
@@ -231,16 +231,16 @@ def tails(samples: int = 400) -> None:
 
 
 def type_one(samples: int = 1000) -> None:
-    """How often the test of calibration rejects right probabilities at 5 %, from its null draws alone."""
+    """How often the test of calibration rejects right probabilities at 5 %."""
     rng = np.random.default_rng(5)
     for n, weighing in ((60, False), (300, False), (300, True)):
         rejected = 0
-        for _ in range(samples):
+        for k in range(samples):
             p = 1 / (1 + np.exp(2 - 1.2 * rng.normal(size=n)))
             weight = np.exp(0.7 * rng.normal(size=n)) if weighing else None
             sample = make_sample(rng.random(n) < p, p, sample_weight=weight)
             if 0 < sample.positive.sum() < n:
-                rejected += calibration_test(sample, rank(sample), 99, rng) <= 0.05
+                rejected += calibrate(sample, rank(sample), n_resamples=99, seed=k).p_value <= 0.05
         print(f"{n:>6} {'weighted' if weighing else '':8} rejects {rejected / samples:.3f}", flush=True)
 
 

@@ -143,15 +143,6 @@ def campaign(data: Scored, *, quota: int, cost: float, value: float, n_resamples
             y, scores[best], cost=cost, value=value, budget=budget, n_resamples=n_resamples, seed=SEED
         ),
         "without one": cl.plan(y, scores[best], cost=cost, value=value, n_resamples=n_resamples, seed=SEED),
-        "places not known, 500 to 2,000": cl.plan(
-            y,
-            scores[best],
-            cost=cost,
-            value=value,
-            quotas=(min(500, len(y)), min(2000, len(y))),
-            n_resamples=n_resamples,
-            seed=SEED,
-        ),
     }
     for name, plan in plans.items():
         show(f"Profit by {best}, {name} (a call costs {cost:g}, a subscriber is worth {value:g})", plan)

@@ -87,10 +87,6 @@ def main(given: list[str] | None = None) -> None:
             taken = there.taken / len(new)
             print(f"{cut.note}\n  on the new rows: takes {taken:.1%}, its {name} there is {getattr(there, name):.1%}")
 
-    title("with a reviewer")
-    promise = {"confidence": 0.9} if args.data is not None else {}
-    print(cl.triage(y_test, forest, precision=0.5, capacity=500, **promise))
-
     how: dict[str, Any] = {"n_resamples": args.resamples}
     both = {"logit": logit, "forest": forest}
     cmp = cl.compare(y_test, both, quota="300-900", measures=["hit_rate", "roc_auc", "brier_score"], **how)

@@ -64,7 +64,8 @@ def in_list_order(score: Floats, *, last_first: bool = False) -> Floats:
 
 def one_place_late(y: Any, s: Any) -> float:
     """Average Qrecall over the places n⁺+1 … n, as the tables have it, instead of n⁺ … n."""
-    return cl.average_over_quotas(y, s, (int(np.sum(y)) + 1, len(y)), measure="qrecall")
+    n_pos, places = int(np.sum(y)), len(y) - int(np.sum(y)) + 1
+    return (places * cl.average_qrecall(y, s) - cl.qrecall(y, s, quota=n_pos)) / (places - 1)
 
 
 def is_value(value: float, printed: str) -> bool:

@@ -505,11 +505,6 @@ def test_limits_of_a_plan_count_in_each_batch() -> None:
     assert cl.plan(y, s, quota=3, **how).limit == 3
     assert cl.plan(y, s, budget=5.0, **how).limit == 5
     assert cl.plan(y, s, quota=0.1, **how).limit == np.floor(0.1 * np.bincount(day)).max()
-    made = cl.plan(y, s, quotas=(2, 6), **how)
-    assert made.over_quotas.value == pytest.approx(np.mean(made.profits[2:7]))
-    assert 0 < made.over_quotas.low < made.over_quotas.value < made.over_quotas.high
-    with pytest.raises(cl.InputError, match="share"):
-        cl.plan(y, s, quotas={0.1: 1.0}, **how)
     one = cl.plan(y, s, cost=1.0, value=4.0, batch=np.zeros(len(y)), n_resamples=100)
     assert one.quota == cl.plan(y, s, cost=1.0, value=4.0, n_resamples=100).quota
     assert np.isnan(one.profit.low)

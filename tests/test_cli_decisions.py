@@ -51,7 +51,7 @@ def test_a_cut_is_found_written_and_applied(scores: str, tmp_path) -> None:
     assert len(out.strip().splitlines()) - 1 == (p > expected).sum()
 
 
-def test_cuts_by_cost_and_with_a_reviewer(scores: str) -> None:
+def test_cuts_by_cost_and_by_a_measure(scores: str) -> None:
     status, out, _ = run("cut", scores, "--cost-fp", "1", "--cost-fn", "5", "--resamples", "50", "--format", "json")
     assert status == 0
     found = json.loads(out)
@@ -63,9 +63,6 @@ def test_cuts_by_cost_and_with_a_reviewer(scores: str) -> None:
     assert found["goal"] == {"maximize": "f1"}
     assert found["threshold_interval"][0] <= found["threshold"] <= found["threshold_interval"][1]
     assert found["expected"]["low"] < found["expected"]["value"] < found["expected"]["high"]
-    status, out, _ = run("cut", scores, "--precision", ".5", "--confidence", ".9", "--capacity", "100")
-    assert status == 0
-    assert "review" in out
 
 
 @pytest.mark.parametrize(
@@ -288,11 +285,6 @@ def test_a_weighted_cut_is_that_of_python(models: str) -> None:
     status, out, _ = run("cut", models, *words, "--recall", ".7", "--format", "json")
     assert status == 0
     assert json.loads(out)["threshold"] == cl.threshold_for(y, old, sample_weight=w, recall=0.7, confidence=0.9)
-    status, out, _ = run("cut", models, *words, "--precision", ".4", "--capacity", "50", "--format", "json")
-    assert status == 0
-    zones = json.loads(out)["triage"]["zones"]
-    assert sum(row["cases"] for row in zones) == pytest.approx(w.sum())
-    assert zones[1]["cases"] == pytest.approx(50)
 
 
 def test_an_unknown_quota_is_told_in_words(models: str) -> None:
@@ -306,23 +298,3 @@ def test_an_unknown_quota_is_told_in_words(models: str) -> None:
     assert "With 20 to 60 places, all equally likely, " in out
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
     assert json.loads(out)["quota"] == "20-60"
-
-
-def test_a_cut_file_with_a_reviewer_gives_both_zones(models: str, tmp_path) -> None:
-    path = tmp_path / "cut.json"
-    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--fpr", ".1", "--capacity", "50"]
-    assert run("cut", models, *words, "-o", path)[0] == 0
-    _, old, _, _ = arrays(models)
-    cut = json.loads(path.read_text())
-    zones = {"automatic": old > cut["threshold"]}
-    zones["review"] = (old <= cut["threshold"]) & (old > cut["review_threshold"])
-    for zone, taken in zones.items():
-        status, out, _ = run("select", models, "--cut", path, "--zone", zone)
-        assert status == 0
-        assert len(out.strip().splitlines()) - 1 == taken.sum()
-    plain = tmp_path / "plain.json"
-    run("cut", models, *words[:6], "--recall", ".5", "-o", plain)
-    status, _, said = run("select", models, "--cut", plain, "--zone", "review")
-    assert (status, "--zone needs a cut file with a reviewer" in said) == (2, True)
-    status, _, said = run("select", models, "--score", "old", "--quota", "5", "--zone", "review")
-    assert (status, "--zone is for a cut file" in said) == (2, True)

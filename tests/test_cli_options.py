@@ -26,7 +26,6 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "compare --by": ([*TWO, "--by", "r"], ["verbs.compare"]),
     "select": (["--score", "p", "--quota", "9"], ["decide.selection.select"]),
     "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
-    "cut --capacity": ([*ONE, "--precision", ".4", "--capacity", "5"], ["decide.thresholds.triage"]),
     "check": (["roc_auc > .5", *ONE], ["verbs.evaluate"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
     "vote": (TWO, ["decide.voting.selective_voting"]),
@@ -64,7 +63,6 @@ VALUES: dict[str, list[str]] = {
     "value": ["4"],
     "fixed_cost": ["1"],
     "budget": ["11"],
-    "capacity": ["6"],
     "maximize": ["f1"],
     "ties": ["expand"],
     "costs": ["1,2"],
@@ -98,7 +96,7 @@ ELSEWHERE = {
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
-    *("cost_fp", "cost_fn", "cut", "zone", "calibration", "swaps", None),
+    *("cost_fp", "cost_fn", "cut", "calibration", "swaps", None),
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
 TAKEN = {
@@ -121,8 +119,7 @@ NOT_BESIDE = {
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
-    "cut": {"precision", "specificity", "fpr", "maximize", "capacity"},
-    "cut --capacity": {"recall", "specificity", "fpr", "maximize", "prevalence", "seed", "resamples"},
+    "cut": {"precision", "specificity", "fpr", "maximize"},
     "screen": {"budget", "max_loss"},
     "label-plan": {"positive", "label"},
 }

@@ -85,9 +85,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
     ),
     "plan, profit": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).profit),
     "plan, next hits": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).next_hits),
-    "plan, over quotas": lambda c: span(
-        cl.plan(Y, A, cost=0.4, quotas=(20, 60), clusters=c, n_resamples=300).over_quotas
-    ),
     "a table in memory": lambda c: span(
         cl.evaluate(
             {"y": Y.astype(int), "p": A, **({} if c is None else {"who": c})},

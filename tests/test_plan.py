@@ -173,25 +173,17 @@ def test_no_choice_no_optimism() -> None:
 # --- places that are not known -----------------------------------------------------------------------------------
 
 
-def test_over_quotas_by_hand() -> None:
-    p = plan(quotas=(1, 3))
-    assert p.over_quotas is not None
-    assert p.over_quotas.value == pytest.approx((3 + 6 + 4) / 3)
-    assert p.over_quotas.low <= p.over_quotas.value <= p.over_quotas.high
-    weighed = plan(quotas={6: 1, 2: 3}).over_quotas
-    assert weighed is not None
-    assert weighed.value == pytest.approx((3 * 6 + 3) / 4)
-    assert plan().over_quotas is None
-    assert "Over the given quotas" in repr(p)
+def average_over(y: Any, s: Any, quotas: Any, measure: str = "qrecall") -> float:
+    return float(getattr(cl, measure)(y, s, quota=quotas))
 
 
 def test_average_over_quotas_by_hand() -> None:
-    assert cl.average_over_quotas(Y, S, (1, 3)) == pytest.approx((1 / 3 + 2 / 3 + 2 / 3) / 3)
-    assert cl.average_over_quotas(Y, S, (1, 3), measure="hit_rate") == pytest.approx((1 + 1 + 2 / 3) / 3)
-    assert cl.average_over_quotas(Y, S, (1, 3), measure="quota_lift") == pytest.approx((1 + 1 + 2 / 3) / 3 / 0.5)
-    assert cl.average_over_quotas(Y, S, {2: 1, 4: 3}, measure="hit_rate") == pytest.approx((1 + 3 * 0.75) / 4)
-    assert cl.average_over_quotas(Y, S, {4: 5}) == cl.qrecall(Y, S, quota=4)
-    assert cl.average_over_quotas(Y, S, (0.5, 0.5)) == cl.qrecall(Y, S, quota=3)
+    assert average_over(Y, S, (1, 3)) == pytest.approx((1 / 3 + 2 / 3 + 2 / 3) / 3)
+    assert average_over(Y, S, (1, 3), measure="hit_rate") == pytest.approx((1 + 1 + 2 / 3) / 3)
+    assert average_over(Y, S, (1, 3), measure="quota_lift") == pytest.approx((1 + 1 + 2 / 3) / 3 / 0.5)
+    assert average_over(Y, S, {2: 1, 4: 3}, measure="hit_rate") == pytest.approx((1 + 3 * 0.75) / 4)
+    assert average_over(Y, S, {4: 5}) == cl.qrecall(Y, S, quota=4)
+    assert average_over(Y, S, (0.5, 0.5)) == cl.qrecall(Y, S, quota=3)
 
 
 def two_classes(case: Case) -> bool:
@@ -201,21 +193,21 @@ def two_classes(case: Case) -> bool:
 @given(cases(ANY, min_size=2).filter(two_classes))
 def test_average_qrecall_is_the_mean_over_quotas_from_the_positives_on(case: Case) -> None:
     n, n_pos = len(case.y), int(case.y.sum())
-    assert cl.average_over_quotas(case.y, case.s, (n_pos, n)) == pytest.approx(cl.average_qrecall(case.y, case.s))
+    assert average_over(case.y, case.s, (n_pos, n)) == pytest.approx(cl.average_qrecall(case.y, case.s))
 
 
 @given(cases(ANY, min_size=2).filter(two_classes))
 def test_average_hit_rate_weighs_each_quota_by_the_outcome_of_its_last_place(case: Case) -> None:
     outcomes = expected_outcomes(case.y, case.s)
     weights = {j: float(t) for j, t in enumerate(outcomes, start=1)}
-    mean = cl.average_over_quotas(case.y, case.s, weights, measure="hit_rate")
+    mean = average_over(case.y, case.s, weights, measure="hit_rate")
     assert mean == pytest.approx(cl.average_hit_rate(case.y, case.s))
 
 
 @given(cases(ANY, min_size=2).filter(two_classes))
 def test_pem_is_a_rescaled_mean_over_all_quotas(case: Case) -> None:
     n, n_neg = len(case.y), int((1 - case.y).sum())
-    total = n * cl.average_over_quotas(case.y, case.s, (1, n))
+    total = n * average_over(case.y, case.s, (1, n))
     assert (total - (n + 1) / 2) / (n_neg / 2) == pytest.approx(cl.pem(case.y, case.s), abs=1e-9)
 
 
@@ -224,15 +216,15 @@ def test_hit_rate_and_qrecall_differ_only_when_averaged(case: Case) -> None:
     """At one quota they are one number on two scales; over several quotas they are not."""
     n, n_pos = len(case.y), int(case.y.sum())
     for j in range(1, n + 1):
-        by_hits = cl.average_over_quotas(case.y, case.s, {j: 1}, measure="hit_rate")
-        assert by_hits * j == pytest.approx(cl.average_over_quotas(case.y, case.s, {j: 1}) * n_pos)
+        by_hits = average_over(case.y, case.s, {j: 1}, measure="hit_rate")
+        assert by_hits * j == pytest.approx(average_over(case.y, case.s, {j: 1}) * n_pos)
 
 
 def test_averages_can_disagree_about_models() -> None:
     y = [1, 1, 0, 0, 0, 0]
     a, b = [9, 2, 7, 6, 5, 1], [8, 7, 9, 4, 3, 2]  # a: places 1 and 5; b: places 2 and 3
     prefers = {
-        name: cl.average_over_quotas(y, a, (1, 4), measure=name) > cl.average_over_quotas(y, b, (1, 4), measure=name)
+        name: average_over(y, a, (1, 4), measure=name) > average_over(y, b, (1, 4), measure=name)
         for name in ("hit_rate", "qrecall")
     }
     assert prefers == {"hit_rate": True, "qrecall": False}
@@ -248,22 +240,11 @@ def test_averages_can_disagree_about_models() -> None:
         ({"budget": -3}, "budget"),
         ({"quota": 7}, "quota"),
         ({"level": 1.0}, "level"),
-        ({"quotas": (3, 2)}, "backwards"),
-        ({"quotas": {}}, "empty"),
-        ({"quotas": {2: -1}}, "weights"),
-        ({"quotas": {2: 0}}, "weights"),
-        ({"quotas": 3}, "range"),
-        ({"quotas": {9: 1}}, "quota"),
     ],
 )
 def test_refusals(options: dict[str, Any], said: str) -> None:
     with pytest.raises(cl.InputError, match=said):
         plan(**options)
-
-
-def test_average_over_quotas_refuses_other_measures() -> None:
-    with pytest.raises(cl.InputError, match="choose hit_rate, qrecall or quota_lift"):
-        cl.average_over_quotas(Y, S, (1, 3), measure="roc_auc")
 
 
 def test_a_limit_binds_though_the_best_cut_lies_just_before_it() -> None:
@@ -307,7 +288,7 @@ def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeyp
         found = []
         for most in (10**6, 0):
             monkeypatch.setattr("cutline.decide.planning._EVERY_PLACE", most)
-            found.append(cl.plan(y, s, sample_weight=weight, quotas=(1, 5), **options))
+            found.append(cl.plan(y, s, sample_weight=weight, **options))
         one, other = (
             [
                 p.quota,
@@ -317,7 +298,6 @@ def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeyp
                 p.marginal_value,
                 *p.next_hits,
                 *p.profit.interval,
-                p.over_quotas.value,
             ]
             for p in found
         )
@@ -332,7 +312,7 @@ def test_a_row_may_stand_for_any_number_of_cases(unit: float) -> None:
     import tracemalloc
 
     y, s, w = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], np.array([1.0, 2.0, 3.0, 1.0, 2.0])
-    for options in ({}, {"batch": [1, 1, 1, 2, 2]}, {"quotas": (0.1, 0.9)}, {"quota": 0.5}):
+    for options in ({}, {"batch": [1, 1, 1, 2, 2]}, {"quota": 0.5}):
         small = cl.plan(y, s, sample_weight=w * 1e3, cost=0.3, value=1, n_resamples=200, **options)
         tracemalloc.start()
         large = cl.plan(y, s, sample_weight=w * unit, cost=0.3, value=1, n_resamples=200, **options)
@@ -345,7 +325,7 @@ def test_a_row_may_stand_for_any_number_of_cases(unit: float) -> None:
         assert large.limit / unit == pytest.approx(small.limit / 1e3)
     models = {"a": s, "b": s[::-1]}
     assert cl.compare(y, models, sample_weight=w * unit, measures=["roc_auc"], n_resamples=20).dominance()
-    assert cl.average_over_quotas(y, s, (0.1, 0.9), sample_weight=w * unit) == pytest.approx(0.729, abs=1e-3)
+    assert cl.qrecall(y, s, quota=(0.1, 0.9), sample_weight=w * unit) == pytest.approx(0.729, abs=1e-3)
 
 
 def test_more_cases_than_can_be_counted_are_refused_by_name() -> None:

@@ -261,23 +261,6 @@ def test_what_is_no_cut_file_is_refused(tmp_path, content: str) -> None:
         Cut.load(tmp_path / "none.json")
 
 
-def test_triage_counts_zones_and_the_reviewer() -> None:
-    rng = np.random.default_rng(8)
-    y, s = drawn(rng, 3000, 0.1)
-    t = cl.triage(y, s, precision=0.5, confidence=0.9, capacity=200)
-    automatic, review, left = t.zones
-    assert automatic["cases"] == (s > t.cut).sum()
-    assert review["cases"] == 200
-    assert automatic["cases"] + review["cases"] + left["cases"] == 3000
-    assert (s > t.review_cut).sum() == automatic["cases"] + 200
-    assert t.recall == pytest.approx((automatic["positives"] + review["positives"]) / y.sum())
-    assert all(row["low"] < row["hit_rate"] < row["high"] for row in t.zones)
-    with pytest.raises(cl.InputError, match="exactly one"):
-        cl.triage(y, s, capacity=200)
-    with pytest.raises(cl.InputError, match=r"capacity|quota"):
-        cl.triage(y, s, precision=0.5, capacity=0)
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -296,7 +279,6 @@ def test_triage_counts_zones_and_the_reviewer() -> None:
         ('{"threshold": 0.5, "goal": 3}', "holds 3 as its goal"),
         ('{"threshold": 0.5, "sample": "x"}', "as its sample"),
         ('{"threshold": 0.5, "chance_kept": {}}', "as its chance_kept"),
-        ('{"threshold": 0.5, "review_threshold": "low"}', "as its review_threshold"),
     ],
 )
 def test_a_cut_file_that_is_none_is_refused_in_one_sentence(content: str, said: str, tmp_path: Path) -> None:
@@ -305,6 +287,6 @@ def test_a_cut_file_that_is_none_is_refused_in_one_sentence(content: str, said: 
     with pytest.raises(cl.InputError, match=said):
         Cut.load(path)
     (tmp_path / "a.csv").write_text("y,p\n1,.9\n0,.2\n")
-    done = CliRunner().invoke(cli, ["select", str(tmp_path / "a.csv"), "--cut", str(path), "--zone", "review"])
+    done = CliRunner().invoke(cli, ["select", str(tmp_path / "a.csv"), "--cut", str(path)])
     assert done.exit_code == 2, done.output
     assert re.fullmatch(f"cutline: .*({said}).*\n", done.stderr)

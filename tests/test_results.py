@@ -147,7 +147,6 @@ def diagnosis() -> Any:
 
 ALSO: dict[str, Callable[[], Any]] = {
     "Cut": lambda: cl.threshold_for(Y, P, recall=0.8),
-    "Triage": lambda: cl.triage(Y, P, capacity=10, precision=0.5),
     "Check": lambda: cl.check(evaluation(), "roc_auc >= 0.5"),
     "ClassEvaluation": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW),
     "Confusion": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).confusion,

@@ -284,9 +284,9 @@ def test_a_tiny_segment_without_a_place_decides_nothing() -> None:
 
 def test_the_price_of_other_rules(seg: cl.results.Segments) -> None:
     table = seg.at(quota=90).price({"east": 10, "north": 50, "south": 30})
-    one, rates, recall, given = table
+    one, rates, given = table
     assert one["hits"] == pytest.approx(seg.overall.at(quota=90).tp)
-    assert [row["places"] for row in table] == pytest.approx([90] * 4)
+    assert [row["places"] for row in table] == pytest.approx([90] * 3)
     for key in seg:
         share = seg[key].facts["rows"] / N
         assert rates[f"places: {key}"] == pytest.approx(90 * share)
@@ -296,10 +296,6 @@ def test_the_price_of_other_rules(seg: cl.results.Segments) -> None:
     for row in table[1:]:
         assert row["price"] == pytest.approx(one["hits"] - row["hits"])
         assert row["low"] < row["price"] < row["high"]
-    found = [
-        np.interp(recall[f"places: {key}"], *_curve(key)) / (Y & (key == G)).sum() for key in ("east", "north", "south")
-    ]
-    assert max(found) - min(found) < 1e-6
     with pytest.raises(cl.InputError, match="no number for 'south'"):
         seg.at(quota=90).price({"east": 10, "north": 50})
     with pytest.raises(cl.InputError, match="but it has"):
@@ -312,11 +308,6 @@ def test_places_of_crossed_segments_are_named_as_the_segments_are() -> None:
     given = {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}
     named = {"0 × 0": 1, "0 × 1": 2, "1 × 0": 3, "1 × 1": 4}
     assert seg.at(quota=10).price(given).to_json() == seg.at(quota=10).price(named).to_json()
-
-
-def _curve(key: str) -> tuple[Any, Any]:
-    r = cl.evaluate(Y[key == G], P[key == G], measures=["roc_auc"], interval=None).ranking
-    return np.append(0.0, np.cumsum(r.pos + r.neg)), np.append(0.0, np.cumsum(r.pos))
 
 
 def test_equal_rates_cost_hits_where_segments_differ() -> None:
@@ -386,8 +377,8 @@ def test_names_follow_the_calendar_or_need_an_order() -> None:
 
 def test_given_places_are_priced_in_what_is_shown() -> None:
     seg = cl.evaluate(Y, P, by=np.arange(N) % 2, measures=["roc_auc"], quota=40, n_resamples=50).segments
-    assert [row["rule"] for row in seg.prices] == ["one list", "equal selection rates", "equal recall"]
-    given = seg.shown_with(places={0: 30, 1: 10}).prices[3]
+    assert [row["rule"] for row in seg.prices] == ["one list", "equal selection rates"]
+    given = seg.shown_with(places={0: 30, 1: 10}).prices[2]
     assert (given["rule"], given["places: 0"], given["places: 1"], given["places"]) == ("given places", 30, 10, 40)
     with pytest.raises(cl.InputError, match="no number for '1'"):
         seg.shown_with(places={0: 30})

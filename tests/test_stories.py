@@ -96,7 +96,6 @@ def test_decisions_run_on_invented_clients(monkeypatch: pytest.MonkeyPatch, caps
     said = capsys.readouterr().out
     for part in (
         "promised cuts",
-        "with a reviewer",
         "expected cost",
         "slope",
         "replaces",

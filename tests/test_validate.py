@@ -142,7 +142,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
-    "triage": {"y_true": Y, "y_score": P, "capacity": 2},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
     "triplet_loss_estimate": {
         "anchor": [[1.0, 0.0]] * 2,

@@ -87,14 +87,12 @@ from .decide.screening import (
     screen as screen,
 )
 from .decide.selection import (
-    average_over_quotas as average_over_quotas,
     lift_table as lift_table,
     select as select,
 )
 from .decide.thresholds import (
     Cut as Cut,
     threshold_for as threshold_for,
-    triage as triage,
 )
 from .diagnosis import (
     doctor as doctor,

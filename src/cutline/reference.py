@@ -65,8 +65,6 @@ PARAMETERS: dict[str, str] = {
     "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them. A range (``range(20, 61)``, ``'20-60'``, ``'5%-10%'``) or a mapping from quota to probability stands for a "
     "quota that is not known yet: quota measures are then averaged over it.",
-    "quotas": "The possible quotas: a range ``(low, high)`` of equally likely quotas, or a mapping from quota to "
-    "probability.",
     "ties": "How a tie at the last place is broken: ``'random'`` draws from the tied rows, ``'expand'`` takes "
     "all of them, ``'shrink'`` none.",
     "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
@@ -236,7 +234,6 @@ PARAMETERS: dict[str, str] = {
     "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "
     "``query``.",
     "doctor.label": "The name of the label column. By default it is guessed from the values.",
-    "average_over_quotas.measure": "``'hit_rate'``, ``'qrecall'`` or ``'quota_lift'``.",
     "cohen_kappa.weights": "How much confusing two ordered classes counts: None the same for all, ``'linear'`` by "
     "their distance, ``'quadratic'`` by its square.",
     "brier_score.half": "Whether to halve the sum over classes, which makes two classes agree with the binary Brier "
@@ -278,8 +275,6 @@ PARAMETERS: dict[str, str] = {
     "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
     "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
-    "plan.quotas": "The possible numbers of places, if the number is not known yet: a range, or a mapping from "
-    "quota to probability. Adds the expected profit over them.",
     "proportion_interval.successes": "How many trials succeeded.",
     "proportion_interval.n": "How many trials there were.",
     "proportion_interval.method": "``'clopper_pearson'``, ``'wilson'``, ``'wald'``, ``'agresti_coull'`` or "
@@ -323,8 +318,6 @@ PARAMETERS: dict[str, str] = {
         "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
     ),
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
-    "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
-    "it.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",
     "triplet_loss_estimate.margin": "How much farther away the negative must be than the positive.",
     "triplet_loss_estimate.clusters": "The anchor of each triplet: triplets that share one are not independent.",
@@ -434,7 +427,6 @@ OF_CLASS_MEASURES = {
 
 RETURNS: dict[str, str] = {
     "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, if the measure is undefined.",
-    "average_over_quotas": "The mean over the quotas.",
     "bootstrap_oob": "An :class:`OutOfBag`; for a list of measures a dict of them by name.",
     "check": "A :class:`Check`: the outcome, and a row for each condition.",
     "compare": "A :class:`Comparison`; with several classes a :class:`ClassComparison`.",
@@ -632,7 +624,6 @@ ATTRIBUTES: dict[str, str] = {
     "Plan.hits": "The expected hits at each of them.",
     "Plan.profits": "The profit at each of them.",
     "Plan.settings": "Costs, value and limits that were given.",
-    "Plan.over_quotas": "The expected profit over the possible quotas; None if no quotas were given.",
     "Plan.batches": "How many batches the plan is the mean of; None for one list.",
     "Quotas.quotas": "The quotas.",
     "Quotas.weights": "The probability of each.",
@@ -685,7 +676,6 @@ ATTRIBUTES: dict[str, str] = {
     "SwapSet.swapped": "How many rows change places.",
     "SwapSet.hits_entering": "The positives among the rows that enter.",
     "SwapSet.hits_leaving": "The positives among the rows that leave.",
-    "Triage.capacity": "How many cases the reviewer takes.",
     "Verdict.question": "The question that is answered.",
     "Verdict.best": "The best model.",
     "Verdict.value": "Its value, with the interval.",

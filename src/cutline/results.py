@@ -13,7 +13,6 @@ from .decide.operating import Abstention, OperatingPoint, RiskCoverage
 from .decide.planning import Plan
 from .decide.screening import Screening
 from .decide.selection import Selection, SharedList
-from .decide.thresholds import Triage
 from .diagnosis import Diagnosis
 from .estimate import Estimate, Interval
 from .evaluation import EvaluatedBatches, Evaluation
@@ -60,6 +59,5 @@ __all__ = [
     "SwapSet",
     "Table",
     "Trend",
-    "Triage",
     "Verdict",
 ]

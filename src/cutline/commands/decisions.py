@@ -21,7 +21,6 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
     confidence: float | None = share("Confidence that the target is met on new data.")
     prevalence: float | None = share("Share of positives where the scores will be used.")
     maximize: str | None = option("Cut with the best value of a measure (f1, youden_index).", metavar="MEASURE")
-    capacity: Any = option("Cases below the cut that a reviewer can look at.", callback=o.read_quota, metavar="N|P%")
     output: str | None = option("Write the cut here, as JSON.", "-o", "--output", type=o.OutputFile(), metavar="PATH")
 
 
@@ -29,20 +28,18 @@ class CutArguments(o.OneModel, o.LabelValues, o.Weighted, o.Goals, o.ErrorCosts,
     CutArguments,
     """\
   cutline cut scores.csv --label y --score p --recall .8 --confidence .9 -o cut.json
-  cutline cut scores.csv --precision .5 --confidence .9 --capacity 200
   cutline cut scores.csv --cost-fp 1 --cost-fn 20 --prevalence .01
   cutline cut scores.csv --maximize youden_index
   cutline select new-scores.csv --score p --cut cut.json
 """,
-    renames={"quota": "--capacity"},
 )
 def cut(asked: CutArguments) -> Report:
     """Find the threshold that reaches a recall, precision or false positive rate, or minimises cost.
 
     Cases with score > threshold are selected. With --confidence the target is met on new data like these; without it,
-    it is met on FILE, and on new data about half the time. --capacity sends the next cases below the cut to a reviewer.
+    it is met on FILE, and on new data about half the time.
     """
-    from ..decide.thresholds import threshold_for, triage
+    from ..decide.thresholds import threshold_for
 
     goal = asked.named("recall", "precision", "specificity", "fpr", "maximize", "cost_fp", "cost_fn")
     if not goal:
@@ -52,26 +49,16 @@ def cut(asked: CutArguments) -> Report:
     goal |= asked.named("confidence", "prevalence")
     how: dict[str, Any] = {"sample_weight": loaded.rows.weight, **asked.drawn, **goal}
     with about_file(loaded.table.name):
-        if asked.capacity is None:
-            zones, made = None, cast("Any", threshold_for(*loaded.arrays, **how))
-        else:
-            beyond = sorted(goal.keys() & {"recall", "maximize", "cost_fp", "cost_fn", "prevalence"})
-            if beyond:
-                raise InputError(beyond[0], "cannot be used with a reviewer", "use {precision}, {specificity} or {fpr}")
-            drawn = asked.drawn.keys() - {"level"}
-            zones = triage(*loaded.arrays, capacity=asked.capacity, **{key: how[key] for key in how.keys() - drawn})
-            made = zones.cut
+        made = cast("Any", threshold_for(*loaded.arrays, **how))
     if asked.output is not None:
-        made.save(asked.output, score=loaded.score, **({} if zones is None else {"review_threshold": zones.review_cut}))
+        made.save(asked.output, score=loaded.score)
         note(f"cut: {asked.output}")
 
     def document() -> dict[str, Any]:
-        triaged = {} if zones is None else {"triage": zones.to_dict()}
-        return {**made.to_dict(), "here": made.point.to_dict(), **triaged}
+        return {**made.to_dict(), "here": made.point.to_dict()}
 
     settings = {"rows": len(loaded.rows), **goal, "seed": asked.seed}
-    rows = made.here.to_dicts if zones is None else zones.zones.to_dicts
-    return Report(made if zones is None else zones, loaded.facts, settings, document, rows)
+    return Report(made, loaded.facts, settings, document, made.here.to_dicts)
 
 
 class PlanArguments(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -37,10 +36,6 @@ class SelectArguments(o.FileArgument, o.Batched, o.Seeded, o.Reading, o.Written)
         "Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
         metavar="COLUMN[=S:N,…]",
     )
-    zone: str | None = choice(
-        "With a cut file that has a reviewer: the cases decided automatically, or those to review.",
-        ["automatic", "review"],
-    )
     cut: str | None = option("Apply a cut file (see: cutline cut).", type=o.InputFile(), metavar="PATH")
     ties: Any = choice(
         "If scores tie at the cut: draw at random, take all, or take none.",
@@ -59,7 +54,6 @@ class SelectArguments(o.FileArgument, o.Batched, o.Seeded, o.Reading, o.Written)
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
   cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
-  cutline select new-scores.csv --score p --cut cut.json --zone review
 """,
     renames={"by": "--quota-by", "segment": "--quota-by"},
 )
@@ -84,7 +78,6 @@ def select(asked: SelectArguments) -> None:
     if batch is not None and (quota is None or asked.quota_by is not None):
         raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
     cut = None if asked.cut is None else read_cut_file(asked.cut)
-    first, last = _zone(cut, asked.zone)
     output_kind(asked.output)
     with opened(asked) as table:
         score = asked.score
@@ -101,7 +94,7 @@ def select(asked: SelectArguments) -> None:
                     wanted: Any = quota if places is None else places
                     chosen = select_rows(rows.scores[score], wanted, ties=asked.ties, seed=seed, **groups)
                 else:
-                    chosen = above(rows.scores[score], first, last)
+                    chosen = above(rows.scores[score], cut["threshold"])
         except InputError as error:
             raise error.but(argument="quota_by") if error.argument == "quota" and quota is None else error from None
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
@@ -109,7 +102,7 @@ def select(asked: SelectArguments) -> None:
         added = {"place": [k for n in taken for k in range(1, n + 1)]}
         write_rows(table, at.tolist(), asked.output, added, escaped=asked.escape_formulas)
     note(chosen.note)
-    if cut is not None and asked.zone != "review" and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
+    if cut is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
         note(f"note: {who} score lies above the cut {cut['threshold']:g}: are the scores on the scale of the cut file?")
     if cut is not None and cut.get("score") not in (None, score):
@@ -119,21 +112,6 @@ def select(asked: SelectArguments) -> None:
     note(settings_line(file=asked.file, score=score, rows=len(rows), **how))
     if asked.output is not None:
         note(f"chosen: {asked.output}")
-
-
-def _zone(cut: Mapping[str, Any] | None, zone: str | None) -> tuple[float, float]:
-    """Above which score, and up to which, cases are taken by a cut file."""
-    if cut is None:
-        if zone is not None:
-            raise InputError("zone", "is for a cut file", "give it with --cut")
-        return math.nan, math.inf
-    if zone is not None and "review_threshold" not in cut:
-        raise InputError(
-            "zone", "needs a cut file with a reviewer", "write one with: cutline cut … --capacity N -o cut.json"
-        )
-    if zone != "review":
-        return cut["threshold"], math.inf
-    return float(cut["review_threshold"]), cut["threshold"]
 
 
 def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int] | None]:

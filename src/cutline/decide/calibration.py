@@ -275,13 +275,6 @@ def calibrate(
     )
 
 
-def calibration_test(sample: Any, ranking: Ranking, n_drawn: int, rng: np.random.Generator) -> float:
-    """The p-value alone: how often outcomes drawn from the probabilities are as miscalibrated as those observed."""
-    draws = _Draws(sample, ranking)
-    pos, neg = draws.outcomes(ranking.score.astype(np.float64), n_drawn, rng)
-    return _p_value(draws.losses.mean(pos, neg) - _Fits.of(pos, neg).scores, draws.decomposed)
-
-
 class _Draws:
     """Samples like one, in blocks of neighbouring scores: new outcomes, or its rows drawn again.
 

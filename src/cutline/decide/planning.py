@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +15,7 @@ from ..inference.batch_rows import BatchRows, forecast, whole_list
 from ..inference.evidence import RowEvidence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
 from ..inference.resampling import enough_replicates
 from ..kernels import compiled
-from ..quotas import MOST, resolve_quota, whole_cases
+from ..quotas import resolve_quota, whole_cases
 from ..sources.given_columns import sample_from
 from ..table import (
     DictResult,
@@ -30,11 +30,11 @@ from ..table import (
     pluralize,
     values_of,
 )
-from ..types import Floats, Label, Labels, QuotaLike, Scores, TableSource
+from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import checked
 from .batch_rules import batch_point
 from .operating import OperatingPoint, at_rows, next_hits, percentile_estimate
-from .selection import hits_at, quota_weights
+from .selection import hits_at
 
 _GRID = 400  # quotas tried in each replicate: their profits are nearly those of all quotas
 _EVERY_PLACE = 100_000  # cases up to which the curve has every place
@@ -69,7 +69,6 @@ class Plan(HasSections, HasPlot, DictResult):
     hits: Floats
     profits: Floats
     settings: dict[str, Any]
-    over_quotas: Estimate | None = None
     batches: int | None = None
 
     @property
@@ -98,14 +97,12 @@ class Plan(HasSections, HasPlot, DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan without its curve."""
-        forecast = {} if self.over_quotas is None else {"expected_over_quotas": self.over_quotas.value}
         return {
             "quota": self.quota,
             **self.profit.to_dict("profit"),
             **values_of(self, "optimism", "expected_profit", "break_even"),
             "one_more_place": self.marginal_value,
             "limit": self.limit,
-            **forecast,
             **({} if self.batches is None else {"batches": self.batches}),
             **self.settings,
         }
@@ -139,13 +136,6 @@ class Plan(HasSections, HasPlot, DictResult):
         if self.marginal_value > 0:
             worth = amount(self.marginal_value, self.marginal_value)
             words.append(f"A place beyond this limit would be worth about {worth}.")
-        if self.over_quotas is not None:
-            o = self.over_quotas
-            wide = o.high - o.low
-            words.append(
-                f"Over the given quotas the profit is {amount(o.value, wide)} ({amount(o.low, wide)} to "
-                f"{amount(o.high, wide)})."
-            )
         return words
 
     def sections(self) -> list[Section]:
@@ -186,7 +176,6 @@ def plan(
     fixed_cost: float = 0.0,
     budget: float | None = None,
     quota: int | float | None = None,
-    quotas: QuotaLike | None = None,
     pos_label: Label = None,
     sample_weight: Scores | None = None,
     clusters: Labels | None = None,
@@ -200,8 +189,7 @@ def plan(
     """Find the most profitable cut for a cost per case and a value per hit.
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 if no one is taken. ``budget`` limits
-    fixed_cost + cost · j, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds
-    the expected profit when the number of places is not known. ``sample_weight`` is how many cases a row represents;
+    fixed_cost + cost · j, ``quota`` the number of cases. ``sample_weight`` is how many cases a row represents;
     rows of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores
     will be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
@@ -223,7 +211,7 @@ def plan(
         if prevalence is not None:
             raise whole_list("{prevalence}")
         in_batches = BatchRows.of_batches(sample, batch)
-        return _plan_batches(in_batches, prices, wished, quotas, Settings("auto", level, n_resamples, seed))
+        return _plan_batches(in_batches, prices, wished, Settings("auto", level, n_resamples, seed))
     sampled = RowEvidence.of(sample)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
@@ -248,8 +236,7 @@ def plan(
     def cut_at(best: int) -> OperatingPoint:
         return at_rows(ranking, best, level, rows.cut)
 
-    over = None if quotas is None else quota_weights(quotas, ranking.cases, MOST)
-    planned = _plan_of(curve, limit, draw, wished, over, cut_at, coming)
+    planned = _plan_of(curve, limit, draw, wished, cut_at, coming)
     if prevalence is None:
         return planned
     wished |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
@@ -269,17 +256,13 @@ def _too_few(cases: float, where: str = "") -> InputError:
     return InputError("sample_weight", why, "give each row the number of cases that it represents")
 
 
-def _plan_batches(
-    rows: BatchRows, prices: Gains, wished: dict[str, Any], quotas: QuotaLike | None, settings: Settings
-) -> Plan:
+def _plan_batches(rows: BatchRows, prices: Gains, wished: dict[str, Any], settings: Settings) -> Plan:
     """The same number of places in every batch: mean hits, places used and profit of a batch.
 
     A batch with fewer cases than places leaves places empty, so that the mean of the cases taken (what is paid for)
     grows more slowly than the places.
     """
     lists, level, quota = rows.lists(), settings.level, wished["capacity"]
-    if isinstance(quotas, Mapping) and any(isinstance(q, float | np.floating) for q in quotas):
-        raise InputError("quotas", "holds a share, which differs from batch to batch", "give numbers of places")
     cap = np.array([whole_cases(cases) for cases in lists.cases], np.float64)
     if cap.max() < 1.0:
         raise _too_few(max(lists.cases), " in the largest batch")
@@ -307,9 +290,8 @@ def _plan_batches(
         return batch_point(rows, quota=best, threshold=None, level=level)
 
     several = rows.n_units > 1  # one batch shows no variation between batches
-    over = None if quotas is None or not several else quota_weights(quotas, n, MOST)
     grid = max(20, min(_GRID, _CELLS // len(rows.batches)))
-    planned = _plan_of(curve, limit, draw if several else None, wished, over, cut_at, coming, grid)
+    planned = _plan_of(curve, limit, draw if several else None, wished, cut_at, coming, grid)
     return replace(planned, batches=len(rows.batches))
 
 
@@ -321,7 +303,6 @@ def _plan_of(
     limit: int,
     draw: Draw | None,
     wished: dict[str, Any],
-    over: tuple[Floats, Floats] | None,
     cut_at: Callable[[int], OperatingPoint],
     coming: Callable[[int, float], Interval],
     grid: int = _GRID,
@@ -329,10 +310,10 @@ def _plan_of(
     """The plan of a curve: its best quota, the interval of the profit there, and the optimism of that choice.
 
     The optimism, in profit and in hits (``luck``), is how much better the best quota of a replicate looks in it than on
-    the sample. ``over``: quotas and their weights where the number of places is not known.
+    the sample.
     """
     best, level, prices = curve.best(limit), wished["level"], curve.prices
-    profit, optimism, luck, over_quotas = Estimate("profit", float(curve.profit_at(best))), 0.0, 0.0, None
+    profit, optimism, luck = Estimate("profit", float(curve.profit_at(best))), 0.0, 0.0
     if draw is not None:
         quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best))
         drawn_hits, drawn_taken = draw(quotas)
@@ -342,13 +323,6 @@ def _plan_of(
         every = np.arange(len(drawn))
         optimism = max(0.0, float(np.mean(drawn[every, chosen] - curve.profit_at(quotas)[chosen])))
         luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - curve.at(quotas)[0][chosen])))
-    if draw is not None and over is not None:
-        order = np.argsort(over[0])
-        sizes, weights = over[0][order], over[1][order] / over[1].sum()
-        drawn_hits, drawn_taken = draw(sizes)
-        value = float(curve.profit_at(sizes) @ weights)
-        means = prices.profit(drawn_taken, drawn_hits) @ weights
-        over_quotas = percentile_estimate("profit over quotas", value, means, level)
     return Plan(
         best,
         profit,
@@ -362,7 +336,6 @@ def _plan_of(
         curve.hits,
         curve.profits,
         wished,
-        over_quotas,
     )
 
 

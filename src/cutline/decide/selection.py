@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, listed, show
 from ..estimate import Interval
@@ -20,18 +19,17 @@ from ..inference.batch_rows import BatchRows, in_batches, places_in
 from ..inference.limits import z_of
 from ..inference.segment_tests import SelectionRates, selection_rates
 from ..partition import Partition, label_of
-from ..quotas import Quotas, resolve_quota
+from ..quotas import resolve_quota
 from ..ranking import Ranking, rank, tie_starts
-from ..reference import documented
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
 from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, count, pluralize, text_table
-from ..types import Floats, Label, Labels, QuotaLike, Scores, TableSource
+from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import Rule, check_number, check_quota, check_whole, checked
 
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
-EQUAL_RATES, EQUAL_RECALL, GIVEN = "equal selection rates", "equal recall", "given places"
+EQUAL_RATES, GIVEN = "equal selection rates", "given places"
 _DRAWS, _ROWS_DRAWN = 400, 20_000_000  # replicates for a standard error, and rows in all of them
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -220,59 +218,6 @@ def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection
     rows = np.flatnonzero((score > np.float64(threshold)) & (score <= np.float64(up_to)))
     rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
     return Selection(rows, len(rows), float(threshold), 0, 0, "expand")
-
-
-@documented
-def average_over_quotas(
-    y_true: Labels,
-    y_score: Scores,
-    quotas: QuotaLike,
-    *,
-    measure: str = "qrecall",
-    pos_label: Label = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Expected hit rate, Qrecall or lift when the quota is not known: a mean over a distribution of quotas.
-
-    ``quotas`` is a range ``(low, high)`` of equally likely quotas, or a mapping from quota to weight. The averages of
-    Arbel & Rokach are special cases: average_qrecall is the mean Qrecall over (n⁺, n); average_hit_rate the mean hit
-    rate with each quota weighing the expected outcome of its last place; PEM a rescaled mean Qrecall over (1, n).
-
-    >>> round(average_over_quotas([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], (2, 4)), 4)
-    0.8333
-    """
-    averaged = find_measure(measure)
-    if averaged.name not in ("hit_rate", "qrecall", "quota_lift"):
-        raise InputError("measure", f"is {show(measure)}", "choose hit_rate, qrecall or quota_lift")
-    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
-    sizes, weights = quota_weights(quotas, ranking.cases)
-    hits = hits_at(ranking, sizes)
-    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.cases)}[
-        averaged.name
-    ]
-    return float(np.average(ratio(hits, by), weights=weights))
-
-
-def quota_weights(quotas: QuotaLike, n: float, most: int = 100_000) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight.
-
-    Of a longer range ``most`` quotas are read, each for those around it.
-    """
-    if isinstance(quotas, Mapping):
-        if not quotas:
-            raise InputError("quotas", "is empty", "give at least one quota its weight")
-        sizes = np.array([resolve_quota(q, n) for q in quotas], dtype=np.float64)
-        weights, low, _ = as_numbers(list(quotas.values()), "quotas")
-        if low < 0 or not weights.any() or not np.isfinite(weights).all():
-            raise InputError("quotas", "holds weights that are negative, infinite or all zero", "weigh each quota")
-        return sizes, weights.astype(np.float64)
-    if not (isinstance(quotas, tuple | list) and len(quotas) == 2):
-        raise InputError("quotas", f"must be a range (low, high) or a mapping from quota to weight, got {show(quotas)}")
-    low_rows, high_rows = (resolve_quota(q, n) for q in quotas)
-    if low_rows > high_rows:
-        raise InputError("quotas", f"runs backwards: {show(quotas)}", "put the smaller quota first")
-    places, weights = Quotas.of((low_rows, high_rows)).sizes(n, most)
-    return np.array(places, np.float64), weights
 
 
 def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -472,8 +417,7 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         return f"Four-fifths rule: {'; '.join(parts)}."
 
     def price(self, places: Mapping[Any, float] | None = None) -> Table:
-        """What other rules with the same number of places cost in hits: equal selection rates, equal recall, or given
-        places.
+        """What other rules with the same number of places cost in hits: equal selection rates, or given places.
 
         ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
         clusters. ``places``: the number of places for each segment.
@@ -572,112 +516,49 @@ def share_list(
     return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, rows, number)
 
 
-# --- other rules ---
-
-_Curve = tuple[Floats, Floats]  # cases and positives up to each tie group of a list, best first
-
-
-class _SegmentLists:
-    """Tie groups of one list and of each segment's own, best first: hits under any rule, for any weights of the rows.
-
-    ``cell`` is the place of each row among the pairs (score, segment), in the order of scores.
-    """
-
-    def __init__(self, rows: ListRows, segments: int) -> None:
-        score = rows.sample.score.astype(np.float64)
-        order = np.lexsort((rows.segment, -score))
-        s, segment = score[order], rows.segment[order]
-        first = tie_starts(s, segment)
-        self.positive, self.cells = rows.sample.positive, len(first)
-        self.cell = np.empty(len(order), np.intp)
-        self.cell[order] = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
-        self.starts = tie_starts(s[first])
-        self.own = [np.flatnonzero(segment[first] == k) for k in range(segments)]
-
-    def curves(self, weight: Floats) -> tuple[_Curve, list[_Curve]]:
-        """The curve of the one list, and those of the segments, where rows have these weights."""
-        sides = [np.bincount(self.cell, each, self.cells) for each in (weight, weight * self.positive)]
-
-        def curve(parts: Sequence[Any]) -> _Curve:
-            cases, pos = (np.concatenate([[0.0], np.cumsum(part, dtype=np.float64)]) for part in parts)
-            return cases, pos
-
-        whole = curve([np.add.reduceat(side, self.starts) for side in sides])
-        return whole, [curve([side[at] for side in sides]) for at in self.own]
-
-
-def _allocate(curves: Sequence[_Curve], quota: float, rule: str, share: Floats | None) -> Floats:
-    """Places of each segment under a rule; ``share``: the given places as shares of the segments' cases.
-
-    Equal recall takes the fewest places with which every segment finds the same share of its positives. Segments
-    without positives get none, unless places are left when all positives are found: then all share what is left in
-    proportion to the cases that remain.
-    """
-    every = np.array([cases[-1] for cases, _ in curves])
-    if rule == GIVEN and share is not None:
-        return np.asarray(share * every)
-    if rule != EQUAL_RECALL:
-        return np.asarray(quota * every / every.sum())  # in proportion to the cases
-
-    def fewest(recall: float, cases: Floats, pos: Floats) -> float:
-        hits = recall * pos[-1]
-        if hits <= 0.0:
-            return 0.0
-        at = int(np.searchsorted(pos, hits * (1.0 - 1e-12)))
-        rise = float(pos[at] - pos[at - 1])
-        return float(cases[at - 1] + (cases[at] - cases[at - 1]) * (hits - pos[at - 1]) / rise)
-
-    def places(recall: float) -> Floats:
-        return np.array([fewest(recall, *curve) for curve in curves])
-
-    all_found = places(1.0)
-    if all_found.sum() <= quota:
-        left = every - all_found
-        return np.asarray(all_found + left * (quota - all_found.sum()) / max(float(left.sum()), 1e-300))
-    low, high = 0.0, 1.0
-    for _ in range(60):  # halvings: as fine as floats are
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if places(middle).sum() <= quota else (low, middle)
-    at, beyond = places(low), places(high)
-    gap = float(beyond.sum() - at.sum())  # a stretch without positives is entered in part
-    return np.asarray(at + (beyond - at) * ((quota - at.sum()) / gap if gap > 0.0 else 0.0))
-
-
-def _hits_of(curves: Sequence[_Curve], places: Floats) -> float:
-    """Hits of segments with places of their own."""
-    return float(np.array([np.interp(k, *curve) for k, curve in zip(places, curves, strict=True)]).sum())
-
-
 def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: Sequence[str], level: float) -> Table:
     """Hits under each rule, and what it costs compared with one list for all, which gives segments ``of_one``.
 
-    Standard errors: rows, or clusters, are drawn again, and the same rules applied to them.
+    A rule gives each segment a share of its cases. Standard errors: rows, or clusters, are drawn again, and the same
+    shares taken of them.
     """
-    sample, lists, quota = rows.sample, _SegmentLists(rows, len(segments)), float(of_one.sum())
-    weight = sample.row_weight
-    whole, curves = lists.curves(weight)
-    rules = [EQUAL_RATES, *([EQUAL_RECALL] if sample.positive.any() else []), *([] if given is None else [GIVEN])]
-    share = None if given is None else given / np.array([cases[-1] for cases, _ in curves])
+    sample, quota, weight = rows.sample, float(of_one.sum()), rows.sample.row_weight
+    order = np.argsort(-sample.score.astype(np.float64), kind="stable")
+    lists = [order, *(order[rows.segment[order] == k] for k in range(len(segments)))]
+    starts = [tie_starts(sample.score[best_first]) for best_first in lists]
+
+    def curves(weight: Floats) -> list[tuple[Floats, Floats]]:
+        """Cases and positives up to each tie of the one list and of each segment's own, for weights of the rows."""
+        sides = weight, weight * sample.positive
+        sums = ([np.add.reduceat(side[at], ties) for side in sides] for at, ties in zip(lists, starts, strict=True))
+        return [(np.append(0.0, np.cumsum(cases)), np.append(0.0, np.cumsum(hits))) for cases, hits in sums]
+
+    def apply(share: Floats, whole: Any, *of_segments: Any) -> tuple[Floats, float, float]:
+        """Places of the segments, their hits, and how many more the one list finds with as many places."""
+        places = share * np.array([cases[-1] for cases, _ in of_segments])
+        hits = sum(float(np.interp(k, *curve)) for k, curve in zip(places, of_segments, strict=True))
+        return places, hits, float(np.interp(places.sum(), *whole)) - hits
+
+    observed = curves(weight)
+    sizes = np.array([cases[-1] for cases, _ in observed[1:]])
+    shares = {EQUAL_RATES: np.full(len(sizes), quota / sizes.sum())}
+    if given is not None:
+        shares[GIVEN] = given / sizes
     rng = np.random.default_rng([rows.seed & (2**63 - 1), 13])
     units = len(sample) if rows.cluster is None else int(rows.cluster.max()) + 1
-    drawn_prices: dict[str, list[float]] = {rule: [] for rule in rules}
+    prices: dict[str, list[float]] = {rule: [] for rule in shares}
     for _ in range(min(rows.n_resamples, _DRAWS, max(100, _ROWS_DRAWN // len(sample)))):
         times = np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
-        drawn = weight * (times if rows.cluster is None else times[rows.cluster])
-        again, of_segments = lists.curves(drawn)
-        for rule in rules:
-            places = _allocate(of_segments, quota * float(drawn.sum()) / float(weight.sum()), rule, share)
-            drawn_prices[rule].append(float(np.interp(places.sum(), *again)) - _hits_of(of_segments, places))
+        drawn = curves(weight * (times if rows.cluster is None else times[rows.cluster]))
+        for rule, share in shares.items():
+            prices[rule].append(apply(share, *drawn)[2])
     table = []
-    for rule in ("one list", *rules):
-        places, hits, half = of_one, float(np.interp(quota, *whole)), math.nan
-        if rule in rules:
-            places = _allocate(curves, quota, rule, share)
-            hits = _hits_of(curves, places)
-            half = z_of(level) * float(np.nanstd(drawn_prices[rule], ddof=1))
-        total = float(places.sum())
-        price = float(np.interp(total, *whole)) - hits
-        row = {"rule": rule, "places": round(total, 6), "hits": round(hits, 6)}
+    for rule in ("one list", *shares):
+        places, hits, price, half = of_one, float(np.interp(quota, *observed[0])), 0.0, math.nan
+        if rule in shares:
+            places, hits, price = apply(shares[rule], *observed)
+            half = z_of(level) * float(np.nanstd(prices[rule], ddof=1))
+        row = {"rule": rule, "places": round(float(places.sum()), 6), "hits": round(hits, 6)}
         row |= {"price": price, "low": price - half, "high": price + half}
         table.append(row | {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)})
     return Table(table, f"Hits of {quota:g} places under other rules")

@@ -13,29 +13,23 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import parse_measure, ratio
+from ..catalogue.declare import parse_measure
 from ..errors import InputError, show
 from ..estimate import Estimate
-from ..inference.limits import wilson
-from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
 from ..reference import documented
 from ..runtime import write_whole
 from ..sources.arrays import Sample
 from ..sources.given_columns import sample_from
 from ..table import (
-    DictResult,
-    HasSections,
     Section,
     Table,
-    columns_table,
     count,
     format_value,
     pluralize,
@@ -43,10 +37,9 @@ from ..table import (
     to_jsonable,
 )
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
-from ..validate import check_number, check_quota, checked
+from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
-from .selection import hits_at
 
 PROMISES = ("recall", "precision", "specificity", "fpr")
 # The sequence of tests starts where odds this many times those promised would be found with this probability.
@@ -168,7 +161,6 @@ class Cut(float):
 # what a cut file holds, as far as anybody reads it
 _KINDS = {
     "threshold": float,
-    "review_threshold": float,
     "chance_kept": float,
     "goal": dict,
     "sample": dict,
@@ -370,101 +362,6 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
         return f"{words} on new data with {confidence:.0%} confidence{over}; {taken}"
     how_often = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
     return f"{words} on this sample, kept on new data {how_often}; {taken}"
-
-
-# -------------------------------------------------------------------------------------------------- with a reviewer
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Triage(HasSections, DictResult):
-    """Three zones of a list: decided automatically, sent to a reviewer, left out.
-
-    ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does; ``zones`` describes each zone.
-    ``recall`` is the share of the positives in the first two zones: what is found if the reviewer makes no error.
-    """
-
-    cut: Cut
-    review_cut: float
-    capacity: float
-    recall: float
-    zones: Table
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return {
-            "threshold": float(self.cut),
-            "review_threshold": self.review_cut,
-            "capacity": self.capacity,
-            "goal": self.cut.goal,
-            "recall": self.recall,
-            "zones": self.zones.to_dicts(),
-        }
-
-    def sections(self) -> list[Section]:
-        """The cut, the three zones, and the positives that lie above the last."""
-        found = f"The automatic zone and the review have {self.recall:.1%} of the positives."
-        return [*self.cut.sections(), Section("zones", [Table(self.zones, "Automatic, review, left"), found])]
-
-
-@checked
-def triage(
-    y_true: Labels | TableSource,
-    y_score: Scores | None = None,
-    *,
-    label: str | None = None,
-    score: str | None = None,
-    weight: str | None = None,
-    capacity: int | float,
-    precision: float | None = None,
-    fpr: float | None = None,
-    specificity: float | None = None,
-    confidence: float | None = None,
-    pos_label: Label = None,
-    sample_weight: Scores | None = None,
-    level: float = 0.95,
-) -> Triage:
-    """Decide automatically above a cut, send the next ``capacity`` cases to a reviewer, and leave the rest.
-
-    The cut keeps a precision, specificity or false positive rate, with ``confidence`` on new data. ``capacity`` is a
-    number of cases for a list as long as this one, or a share of it; if fewer are left, all of them are reviewed.
-
-    >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2)
-    >>> [row["cases"] for row in t.zones], t.recall
-    ([2, 2, 2], 1.0)
-    """
-    capacity = check_quota(capacity, "capacity")
-    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
-    sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
-    ranking = rank(sample)
-    goals = {"precision": precision, "fpr": fpr, "specificity": specificity}
-    if sum(value is not None for value in goals.values()) != 1:
-        raise InputError(
-            None, "give exactly one of {precision}, {fpr}, {specificity} for the cases decided automatically", ""
-        )
-    cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=0, seed=0)
-    n, n_pos = float(ranking.cases), float(ranking.n_pos)
-    first = 0.0 if cut.point is None else float(cut.point.taken)
-    last = min(first + (capacity if isinstance(capacity, int) else resolve_quota(capacity, n)), n)
-    hits = hits_at(ranking, np.array([first, last]))
-    positives, sizes = np.diff([0.0, *hits, n_pos]).round(9), np.diff([0.0, first, last, n])
-    # weighted rows tell as much as so many cases of equal weight
-    worth = 1.0 if sample.weight is None else n / float((sample.weight**2).sum())
-    limits = [
-        wilson(float(found * worth), float(size * worth), level) if size > 1e-9 else (math.nan, math.nan)
-        for found, size in zip(positives, sizes, strict=True)
-    ]
-    low, high = zip(*limits, strict=True)
-    zones = {
-        "zone": ("automatic", "review", "left"),
-        "cases": sizes if ranking.weighted else sizes.round().astype(np.int64),
-        "positives": positives,
-        "hit_rate": np.where(sizes > 1e-9, ratio(positives, sizes), math.nan),
-        "low": low,
-        "high": high,
-    }
-    groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
-    table = columns_table(zones, "Automatic, review, left")
-    return Triage(cut, ranking.score_after(groups), last - first, float(ratio(hits[1], n_pos)), table)
 
 
 # ------------------------------------------------------------------------------------------- promises for new data
