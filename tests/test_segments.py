@@ -408,7 +408,7 @@ def test_models_are_compared_in_each_segment() -> None:
         mine = [row for row in rows if row["measure"] == measure]
         assert len(mine) == 3
         assert [row["p_adjusted"] for row in mine] == pytest.approx(holm([row["p_value"] for row in mine]))
-    assert found.of_model("a")["north"]["roc_auc"].value == found["north"]["a"]["roc_auc"].value
+    assert found.models["a"]["north"]["roc_auc"].value == found["north"]["a"]["roc_auc"].value
     same(found.overall["a"], cl.compare(Y, scores, measures=["roc_auc", "hit_rate@10%"], n_resamples=100)["a"])
 
 

@@ -117,9 +117,10 @@ class Confusion(HasSections, TabularResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassEvaluation(HasSections, HasReport, DictResult, ByMeasure):
+class ClassEvaluation(HasReport, DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
+    words: ClassVar[str] = "class_words.class_sections"
     pictures: ClassVar[tuple[str, ...]] = ("confusion", "risk_coverage", "calibration")
     name: str
     sample: ClassSample = field(repr=False)
@@ -379,12 +380,6 @@ class ClassEvaluation(HasSections, HasReport, DictResult, ByMeasure):
         """The title of the report page."""
         return f"Evaluation of {self.name}: {pluralize(len(self.classes), 'class', 'classes')}"
 
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the evaluation has to say, for every medium; options: see ``present.class_words.class_sections``."""
-        from .present.class_words import class_sections
-
-        return class_sections(self, **options)
-
 
 def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON) -> list[str]:
     """What looks wrong with the scores of some models, in the terms of a front end."""
@@ -452,9 +447,10 @@ def evaluate_class_sample(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassComparison(HasSections, HasReport, DictResult, Models[ClassEvaluation]):
+class ClassComparison(HasReport, DictResult, Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
+    words: ClassVar[str] = "class_words.class_comparison_sections"
     pictures: ClassVar[tuple[str, ...]] = ("forest",)
 
     evaluations: Mapping[str, ClassEvaluation]
@@ -469,7 +465,7 @@ class ClassComparison(HasSections, HasReport, DictResult, Models[ClassEvaluation
         """The comparison in each segment, if ``by`` was given."""
         if self.by_segment is None:
             raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
-        return replace(self.by_segment, overall=self)  # type: ignore[arg-type]
+        return self.by_segment
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
@@ -512,12 +508,6 @@ class ClassComparison(HasSections, HasReport, DictResult, Models[ClassEvaluation
     def page_title(self) -> str:
         """The title of the report page."""
         return f"Comparison of {pluralize(len(self.evaluations), 'model')} of {len(self.first.classes)} classes"
-
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the comparison has to say, for every medium."""
-        from .present.class_words import class_comparison_sections
-
-        return class_comparison_sections(self, **options)
 
 
 def _paired(

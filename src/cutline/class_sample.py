@@ -49,8 +49,8 @@ class ClassSample:
     """Each row's real class and, where known, its scores for every class and the class predicted; frozen.
 
     ``code`` and ``predicted`` number the ``classes``. ``matrix`` is ``None`` where only hard predictions are known.
-    ``cluster`` numbers rows that are resampled together. ``source_rows`` is set where rows of zero weight were
-    left out. ``in_order``: whether the order of the classes was given, or is that of numbers.
+    ``cluster`` numbers rows that are resampled together. ``source_rows`` and ``input_rows`` are set where rows of zero
+    weight were left out. ``in_order``: whether the order of the classes was given, or is that of numbers.
     """
 
     classes: tuple[Any, ...]
@@ -63,6 +63,7 @@ class ClassSample:
     own_predictions: bool = False
     source_rows: NDArray[np.intp] | None = None
     in_order: bool = True
+    input_rows: int | None = None
 
     def __len__(self) -> int:
         return len(self.code)
@@ -174,9 +175,8 @@ def make_class_sample(
     if predicted is None:
         assert facts is not None  # one of the two is there
         predicted = facts.top
-    return ClassSample(
-        tuple(names), code, predicted, matrix, facts, weight, cluster, answer is not None, counted, naming.in_order
-    )
+    checked = (code, predicted, matrix, facts, weight, cluster, answer is not None, counted, naming.in_order)
+    return ClassSample(tuple(names), *checked, None if counted is None else len(label))
 
 
 def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:

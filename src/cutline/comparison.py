@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +27,7 @@ from .inference.evidence import Prevalence, RowEvidence
 from .inference.paired import PrevalencePairs
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, HasReport, HasSections, Section, Table, pluralize
+from .table import DictResult, HasReport, Table, pluralize
 from .types import Floats, MeasureLike
 from .validate import checked, one_of
 from .verdict import Models
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(HasSections, HasReport, DictResult, Models[Evaluation]):
+class Comparison(HasReport, DictResult, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
     interval is a bootstrap method; models on the same cases share the resampled rows.
     """
 
+    words: ClassVar[str] = "words.comparison_sections"
     pictures: ClassVar[tuple[str, ...]] = ("roc", "gain", "dominance", "forest")
 
     evaluations: Mapping[str, Evaluation]
@@ -61,7 +62,7 @@ class Comparison(HasSections, HasReport, DictResult, Models[Evaluation]):
         """The comparison in each segment, if ``by`` was given."""
         if self.by_segment is None:
             raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
-        return replace(self.by_segment, overall=self)
+        return self.by_segment
 
     @property
     def paired(self) -> bool:
@@ -302,12 +303,6 @@ class Comparison(HasSections, HasReport, DictResult, Models[Evaluation]):
     def page_title(self) -> str:
         """The title of the report page."""
         return f"Comparison of {pluralize(len(self.evaluations), 'model')}"
-
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the comparison has to say, for every medium; options: see ``present.words.comparison_sections``."""
-        from .present.words import comparison_sections
-
-        return comparison_sections(self, **options)
 
 
 def compare_samples(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +38,7 @@ from .table import (
     ByMeasure,
     DictResult,
     HasReport,
-    HasSections,
     PicklesFields,
-    Section,
     Table,
     columns_table,
     format_value,
@@ -61,9 +59,10 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(HasSections, HasReport, DictResult, ByMeasure):
+class Evaluation(HasReport, DictResult, ByMeasure):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
+    words: ClassVar[str] = "words.evaluation_sections"
     name: str
     rows: Evidence
     specs: Mapping[str, Spec]
@@ -339,12 +338,6 @@ class Evaluation(HasSections, HasReport, DictResult, ByMeasure):
     def page_title(self) -> str:
         """The title of the report page."""
         return f"Evaluation of {self.name}"
-
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the evaluation has to say, for every medium; options: see ``present.words.evaluation_sections``."""
-        from .present.words import evaluation_sections
-
-        return evaluation_sections(self, **options)
 
 
 @dataclass(frozen=True, eq=False)

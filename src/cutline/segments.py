@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec
-from .class_evaluation import ClassComparison, ClassEvaluation, compare_evaluations
+from .class_evaluation import ClassComparison, ClassEvaluation, compare_evaluations, evaluate_class_sample
+from .class_sample import ClassSample, with_rows
 from .comparison import Comparison
-from .decide.selection import SharedList
-from .errors import InputError, NoSuchKey, listed, look_up, show
+from .decide.selection import ListRows, SharedList, share_list
+from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation, obstacle_of, places_asked
+from .evaluation import Evaluation, evaluation_of, obstacle_of, places_asked
+from .inference.batch_rows import BatchRows, quotas_in_batches
+from .inference.class_intervals import estimate_classes
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
+from .inference.evidence import RowEvidence
+from .inference.intervals import estimate
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
     Change,
@@ -28,30 +35,33 @@ from .inference.segment_tests import (
     fit_slope,
     independent_difference,
     independent_ratio,
+    joint_difference,
+    joint_left_out,
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
-from .quotas import Quotas
-from .segment_rows import ClassSegmentRows, LoadedSegments, SegmentedRows
+from .quotas import Quotas, why_no_cut
+from .ranking import Ranking, rank
+from .sources.arrays import Sample, renumber
 from .table import (
     DictResult,
     HasPlot,
     HasReport,
     HasSections,
     MappingResult,
+    PicklesFields,
     Section,
     ShownAsTable,
     Table,
     TabularResult,
     format_value,
     pluralize,
-    text_table,
-    to_jsonable,
 )
 from .types import Floats, Labels
 from .validate import checked
-from .verdict import Difference, differences_of
+from .verdict import Difference, Models, differences_of
 
+V = TypeVar("V")
 REST = "the rest"
 COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
@@ -59,8 +69,277 @@ _SHOWN_OF_CLASSES = ("accuracy", "macro(f1)", "cohen_kappa", "hand_till_auc", "l
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 
 
+class SegmentedRows(PicklesFields):
+    """All segments' rows together: what one segment is compared with. Unless told otherwise, rows are independent.
+
+    ``whole`` evaluates all rows as one; ``knows_rest``: whether the rows outside a segment can be evaluated.
+    """
+
+    knows_rest: ClassVar[bool] = False
+    whole: Any
+
+    def shared_list(
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
+    ) -> SharedList:
+        """One list for all."""
+        raise NotImplementedError
+
+    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
+        """The rows outside a segment, by some measures; refused where the rows were not kept."""
+        problem = "is missing: this table was streamed, and the rows outside a segment were not summed"
+        raise InputError("reference", problem, "name the segment to compare with")
+
+    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
+        """The difference of two segments (None: of one and the rest) that share clusters; None where they do not."""
+        return None
+
+    def covariance(self, spec: Spec, errors: Floats) -> Floats:
+        """Covariance of a measure's values over the segments, given their standard errors."""
+        return np.diag(errors**2)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedSegments(SegmentedRows):
+    """All rows in memory, with the segment of each; ``obstacles``: why measures have no value on them."""
+
+    knows_rest: ClassVar[bool] = True
+    whole: Evaluation
+    sample: Sample
+    partition: Partition
+    obstacles: Mapping[Spec, str]
+
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows one segment after another, and where each starts."""
+        codes = self.partition.codes
+        small: Any = np.uint16 if len(self.partition) < 2**16 else np.int64  # which NumPy sorts by their digits
+        return np.argsort(codes.astype(small), kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(codes))])
+
+    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
+        """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
+        evaluations, quota = {}, self.whole.asked_quota
+        for k, key in enumerate(self.partition.keys):
+            rows = self._rows(k, paired=replicates_out is not None)[1]
+            evaluations[key] = evaluation_of(
+                rows,
+                list(self.whole.specs.values()),
+                self._obstacles(rows),
+                self._settings(rows),
+                name=label_of(key),
+                threshold=self.whole.threshold,
+                quota=None if quota is not None and _why_no_cut(quota, rows) else quota,
+                replicates_out=None if replicates_out is None else replicates_out[k],
+            )
+        return evaluations
+
+    def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
+        """The rows inside or outside a segment: their numbers, and what is known of them."""
+        order, starts = self._order
+        inside, whole = order[starts[at] : starts[at + 1]], self.whole.ranking
+        numbers = np.sort(np.concatenate([order[: starts[at]], order[starts[at + 1] :]])) if outside else inside
+        part = self.sample.part(numbers)
+        cluster = self.sample.cluster
+        cluster = None if cluster is None else renumber(cluster[numbers])
+        if isinstance(self.whole.rows, BatchRows):
+            batches = self.whole.rows.batches.only(numbers)
+            return numbers, BatchRows.of_batches(replace(part, cluster=cluster), batches, paired=paired)
+        if not outside or part.weight is not None:
+            return numbers, RowEvidence(part, rank(part), cluster, paired=paired)
+        # whole numbers of cases are taken out of the list, which is quicker than to sort the many that are left
+        own = rank(self.sample.part(inside))
+        place = len(whole) - 1 - np.searchsorted(whole.score[::-1], own.score)
+        pos, neg = whole.pos.copy(), whole.neg.copy()
+        pos[place] -= own.pos
+        neg[place] -= own.neg
+        left = np.flatnonzero(pos + neg)
+        ranking = Ranking(whole.score[left], pos[left], neg[left], len(part))
+        return numbers, RowEvidence(part, ranking, cluster, paired=paired)
+
+    def _settings(self, rows: RowEvidence) -> Settings:
+        """No intervals where a segment has a single cluster or batch, which cannot be resampled."""
+        single = rows.clusters is not None and not rows.clusters.any()
+        single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
+        return replace(self.whole.settings, interval=None) if single else self.whole.settings
+
+    def _obstacles(self, rows: RowEvidence) -> Mapping[Spec, str]:
+        """Why measures have no value: on all rows, or here because it has no cut at a quota."""
+        return {
+            spec: why or ("" if spec.quota is None else _why_no_cut(spec.quota, rows))
+            for spec, why in self.obstacles.items()
+        }
+
+    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
+        """The rows outside a segment, by some measures."""
+        _, rows = self._rows(at, outside=True)
+        return estimate(specs, rows, self._obstacles(rows), self._settings(rows))
+
+    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
+        """By the clusters (or batches) of both, where one reaches into both; None where segments are independent."""
+        if not self._shares_clusters:
+            return None
+        left = self._left_out(one, False)[spec], self._left_out(one if two is None else two, two is None)[spec]
+        values = pair[0].value, pair[1].value
+        positive = [self.sample.positive[self.partition.codes == at] for at in (one, two) if at is not None]
+        smaller = min(float(min(n := np.count_nonzero(part), len(part) - n)) for part in positive)
+        return joint_difference(values, left, smaller, self.whole.settings.level, self.whole.settings.seed)
+
+    @property
+    def _cluster(self) -> Any:
+        """The cluster of each row, or its batch; None where rows are independent."""
+        return self.whole.rows.clusters if isinstance(self.whole.rows, RowEvidence) else None
+
+    @cached_property
+    def _shares_clusters(self) -> bool:
+        return _reach_into_several(self._cluster, self.partition)
+
+    def _left_out(self, at: int, outside: bool) -> dict[Spec, Floats]:
+        """The measures of a segment, or of the rows outside it, without each cluster (or batch) of all rows in turn."""
+        if (at, outside) not in self._kept:
+            numbers, rows = self._rows(at, outside=outside)
+            units, obstacles = int(self._cluster.max()) + 1, self._obstacles(rows)
+            specs = [spec for spec, why in obstacles.items() if not why and spec.measure.part != "ranking"]
+            of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
+            others = [spec for spec in specs if spec not in of_batches]
+            cluster = self._cluster[numbers]
+            left = joint_left_out(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
+            if isinstance(rows, BatchRows):
+                # a batch without a row here changes nothing here
+                unit = np.empty(rows.n_units, np.intp)
+                unit[rows.unit_of_batch[rows.batches.codes]] = cluster
+                values = rows.compute(of_batches).values
+                for spec in of_batches:
+                    left[spec] = np.full(units, values[spec])
+                    left[spec][unit] = rows.left_out(spec)
+            self._kept[at, outside] = left
+        return self._kept[at, outside]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, bool], dict[Spec, Floats]]:
+        return {}
+
+    def covariance(self, spec: Spec, errors: Floats) -> Floats:
+        """Variances of independent segments; of segments that share clusters, from leaving out clusters of all."""
+        if not self._shares_clusters:
+            return super().covariance(spec, errors)
+        left = np.array([self._left_out(k, False).get(spec, np.empty(0)) for k in range(len(self.partition))])
+        centred = np.where(np.isfinite(left), left, np.nanmean(left, axis=1, keepdims=True))
+        centred = centred - centred.mean(axis=1, keepdims=True)
+        blocks = left.shape[1]
+        joint = centred @ centred.T * (blocks - 1.0) / blocks
+        spread = np.sqrt(np.diag(joint))
+        # variances as the segments' own intervals have them, correlations from the clusters
+        scale = np.where(spread > 0.0, np.maximum(errors, spread) / np.where(spread > 0.0, spread, 1.0), 1.0)
+        made = joint * np.outer(scale, scale)
+        made[np.diag_indices_from(made)] = np.maximum(np.diag(made), errors**2)
+        return np.asarray(made)
+
+    def shared_list(
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
+    ) -> SharedList:
+        """One list for all; with batches, one in each batch."""
+        drawn = self.whole.settings.n_resamples, self.whole.settings.seed
+        rows = ListRows(self.sample, self.partition.codes, self._cluster, *drawn)
+        if isinstance(self.whole.rows, BatchRows):
+            how |= {"batches": self.whole.rows}
+        return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSegmentRows(SegmentedRows):
+    """All rows of several classes, with the segment of each."""
+
+    knows_rest: ClassVar[bool] = True
+    whole: ClassEvaluation
+    partition: Partition
+
+    def _sample(self, inside: NDArray[np.bool_]) -> tuple[ClassSample, Settings]:
+        """Some of the rows, and how intervals are made of them: none where a single cluster cannot be resampled."""
+        sample, settings = with_rows(self.whole.sample, np.flatnonzero(inside)), self.whole.settings
+        if sample.matrix is not None and sample.facts is not None:
+            highest = sample.matrix == sample.facts.highest[:, None]
+            tied = int(np.count_nonzero(highest.sum(axis=1) > 1))
+            sample = replace(sample, facts=replace(sample.facts, tied=tied))
+        if sample.cluster is None:
+            return sample, settings
+        cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
+        return replace(sample, cluster=cluster), settings if cluster.any() else replace(settings, interval=None)
+
+    def evaluate(self) -> dict[Any, ClassEvaluation]:
+        """Each segment evaluated as if it were alone, with the classes of all rows."""
+        how: dict[str, Any] = {"ordered": self.whole.ordered, "measures": list(self.whole.specs.values())}
+        evaluations = {}
+        for k, key in enumerate(self.partition.keys):
+            sample, settings = self._sample(self.partition.codes == k)
+            evaluations[key] = evaluate_class_sample(sample, name=label_of(key), settings=settings, **how)
+        return evaluations
+
+    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
+        """The rows outside a segment, by some measures."""
+        sample, settings = self._sample(self.partition.codes != at)
+        return estimate_classes(ClassTotals(sample), specs, settings)[0]
+
+    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
+        """Not tested where clusters reach into several segments; None where segments are independent."""
+        shared = _reach_into_several(self.whole.sample.cluster, self.partition)
+        return DifferenceTest(method="clusters reach into several segments") if shared else None
+
+    def covariance(self, spec: Spec, errors: Floats) -> Floats:
+        """Variances of independent segments."""
+        if _reach_into_several(self.whole.sample.cluster, self.partition):
+            problem = "reach into several segments, and the trend of several classes needs independent ones"
+            raise InputError("clusters", problem, "leave {clusters} out, or evaluate one class: ev.of(label)")
+        return super().covariance(spec, errors)
+
+
+def _reach_into_several(cluster: Any, partition: Partition) -> bool:
+    """Whether a cluster has rows in several segments."""
+    if cluster is None:
+        return False
+    pairs = np.unique(cluster.astype(np.int64) * len(partition) + partition.codes)
+    return len(pairs) > int(cluster.max()) + 1
+
+
+def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
+    """Why some rows have no cut at a quota; empty where they have one. A batch with too few cases is taken whole."""
+    if not isinstance(rows, BatchRows):
+        return why_no_cut(quota, rows.ranking.cases)
+    try:
+        for each in quotas_in_batches(quota)[0]:
+            rows.lists().places(each)
+    except InputError as error:
+        return f"the quota {error.problem}"
+    return ""
+
+
+class BySegment(HasReport, DictResult, MappingResult[Any, V]):
+    """A result for each segment of the rows, and what they have in common. ``overall`` is that of all rows together."""
+
+    pictures: ClassVar[tuple[str, ...]] = ("segments",)
+    by: tuple[str, ...]
+    whole: Any
+
+    @cached_property
+    def overall(self) -> Any:
+        """All rows as one."""
+        return replace(self.whole, by_segment=self)
+
+    @property
+    def settings(self) -> Settings:
+        """How intervals are made."""
+        settings: Settings = self.whole.settings
+        return settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result of all rows, that of each segment, and the differences."""
+        return {"overall": self.whole.to_dict(), **self.parts_dict()}
+
+    def parts_dict(self) -> dict[str, Any]:
+        """The result of each segment, and the differences."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
+class Segments(BySegment[Any]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -69,7 +348,7 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
     places of each segment that text, page and JSON show (:meth:`shown_with`).
     """
 
-    pictures: ClassVar[tuple[str, ...]] = ("segments",)
+    words: ClassVar[str] = "segment_words.segment_sections"
     evaluations: Mapping[Any, Any]
     by: tuple[str, ...]
     pool: SegmentedRows = field(repr=False)
@@ -95,17 +374,10 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
         """The segments as tables name them."""
         return [ev.name for ev in self.evaluations.values()]
 
-    @cached_property
-    def overall(self) -> Evaluation:
-        """All rows as one."""
-        whole: Evaluation = replace(self.pool.whole, by_segment=self)
-        return whole
-
     @property
-    def settings(self) -> Settings:
-        """How intervals are made."""
-        settings: Settings = self.pool.whole.settings
-        return settings
+    def whole(self) -> Any:
+        """The evaluation of all rows, without its segments."""
+        return self.pool.whole
 
     @property
     def specs(self) -> Mapping[str, Spec]:
@@ -127,7 +399,7 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
             return list(self.specs)
         every = list(self.evaluations.values())
         valued = [key for key in self.specs if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)]
-        if isinstance(self, ClassSegments):
+        if isinstance(self.whole, ClassEvaluation):
             return [key for key in _SHOWN_OF_CLASSES if key in valued]
         by_name = {self.specs[key].measure.name: key for key in reversed(valued)}
         return [by_name[name] for name in _SHOWN if name in by_name]
@@ -141,23 +413,57 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
         rows in both. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
         number of places are left out (``left_out`` says why): segments of different sizes do not share them.
         """
-        keys = self.chosen(measures)
-        if measures is not None:
-            for key in keys:
-                if why := why_not_comparable(self.specs[key]):
-                    raise InputError("measures", f"names {key}, which {why}", COMPARABLE)
+        if len(self) < 2:
+            raise InputError("by", "gives a single segment", "give at least two to compare")
         if reference is None and len(self) == 2:  # the rest of one is the other: one question, not two
             reference = list(self.evaluations)[1]
-        at = None if reference is None else list(self.evaluations).index(self.key_of(reference))
-        return segment_differences(self, keys, at)
+        other = None if reference is None else list(self.evaluations).index(self.key_of(reference))
+        evaluations, pool, level = list(self.evaluations.values()), self.pool, self.settings.level
+        left_out = {key: why for key in self.chosen(measures) if (why := why_not_comparable(self.specs[key]))}
+        if measures is not None and left_out:
+            key, why = next(iter(left_out.items()))
+            raise InputError("measures", f"names {key}, which {why}", COMPARABLE)
+        specs = {key: self.specs[key] for key in self.chosen(measures) if key not in left_out}
+        against = REST if other is None else evaluations[other].name
+        others: dict[int, Mapping[str, Estimate]] = {}
+        for at in range(len(evaluations)):
+            if other is None:
+                others[at] = {str(spec): e for spec, e in pool.rest(at, list(specs.values())).items()}
+            elif at != other:
+                others[at] = evaluations[other].estimates
+        differences: list[tuple[Difference, dict[str, Any]]] = []
+        for key, spec in specs.items():
+            pairs, columns = [], []
+            for at, theirs in others.items():
+                ev = evaluations[at]
+                pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
+                if all(e.value == e.value for e in pair) and self.settings.interval is not None:
+                    joint = pool.test(at, other, spec, pair)
+                    other_freedom = math.inf if other is None else _freedom(evaluations[other], spec)
+                    freedoms = _freedom(ev, spec), other_freedom
+                    tested = independent_difference(*pair, level, freedoms) if joint is None else joint
+                low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
+                value, compared = pair[0].value, pair[1].value
+                reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
+                values = {"cases": ev.facts["rows"], "value": value, "other": compared}
+                ratio = {"ratio": value / compared if compared > 0.0 and low == low else math.nan}
+                ratio |= {"ratio_low": low, "ratio_high": high}
+                columns.append((values, ratio, {"note": "; ".join(filter(None, [note_of(ev), reason]))}))
+                pairs.append((ev.name, against, value - compared, tested))
+            for d, (values, ratio, note) in zip(differences_of(key, spec.better, pairs, level), columns, strict=True):
+                ends = {name: d[name] for name in ("difference", "low", "high")}
+                judged = {name: d[name] for name in ("p_value", "p_adjusted", "method", "verdict")}
+                row = {"segment": d.a, "against": against, "measure": key, **values, **ends, **ratio, **judged, **note}
+                differences.append((d, row))
+        differences.sort(key=lambda pair: evidence(pair[0]))
+        rows = tuple(row for _, row in differences)
+        return SegmentDifferences(tuple(d for d, _ in differences), rows, against, left_out)
 
     @cached_property
     def compared(self) -> SegmentDifferences:
         """The differences that text, page and JSON show: to the rest, or in a stream to the largest segment."""
-        if self.pool.knows_rest:
+        if self.pool.knows_rest or len(self) == 2:  # of two, the other one is the rest
             return self.differences()
-        if len(self) == 2:  # the other one is the rest
-            return self.differences(list(self)[1])
         return self.differences(max(self, key=lambda key: self[key].ranking.cases))
 
     @checked
@@ -170,12 +476,12 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
         quota or threshold of the evaluation. ``reference`` is the segment that selection
         rates are compared with; by default the one with the highest.
         """
-        if isinstance(self, ClassSegments):
+        whole = self.whole
+        if isinstance(whole, ClassEvaluation):
             problem = "several classes have no one list for all segments"
             raise InputError(None, problem, "evaluate one class against the rest, with its scores and {by}")
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
-        whole = self.pool.whole
         if quota is None and threshold is None:
             if whole.quotas is not None:
                 raise InputError("quota", "is a range here, but one list has one number of places", "give {quota}")
@@ -193,7 +499,55 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
         ``order`` lists the segments in order, if that differs from their own order. Names without an order of their own
         (regions) need it. Segments without a value are left out and named.
         """
-        return fit_trend(self, self.first[measure].name, order)
+        key, every, keys = self.first[measure].name, list(self.evaluations), self._in_order(order)
+        spec = self.specs[key]
+        if why := why_not_comparable(spec):
+            raise InputError("measure", f"{key} {why}", COMPARABLE)
+        if self.settings.interval is None:
+            raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
+        valued, left_out = [], {}
+        for segment in keys:
+            e = self.evaluations[segment].estimates[key]
+            if e.value == e.value and math.isfinite(e.low) and math.isfinite(e.high) and e.high > e.low:
+                valued.append(segment)
+            else:
+                left_out[label_of(segment)] = e.reason or "no interval"
+        if len(valued) < 3:
+            raise InputError("by", f"gives {len(valued)} segments with a value of {key}", "a trend needs three or more")
+        evaluations = [self.evaluations[segment] for segment in valued]
+        estimates = [ev.estimates[key] for ev in evaluations]
+        values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
+        level, seed = self.settings.level, self.settings.seed
+        errors, at = np.zeros(len(every)), [every.index(segment) for segment in valued]
+        errors[at] = standard_errors(lows, highs, level)
+        covariance = self.pool.covariance(spec, errors)[np.ix_(at, at)]
+        # cases that a measure's variance goes with: of both classes where their share does not matter, else all
+        if isinstance(self.whole, ClassEvaluation):
+            sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
+        else:
+            pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
+            sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
+        places = np.array([keys.index(segment) for segment in valued], np.float64)
+        line = fit_slope(values, covariance, sizes, places, level)
+        change = first_change(values, covariance, sizes, places, level, seed)
+        names, shape = tuple(ev.name for ev in evaluations), (tuple(places.tolist()), tuple(sizes.tolist()))
+        return Trend(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
+
+    def _in_order(self, order: Sequence[Any] | None) -> list[Any]:
+        """The segments in the order given, or in their own; names in alphabetical order have none."""
+        every = list(self.evaluations)
+        order = self.order if order is None else order
+        if order is None:
+            if not self.ordered and not order_of(every):
+                said = f"has no order of its own ({listed(self.names[:3])}{', …' if len(every) > 3 else ''})"
+                raise InputError("by", said, "name the segments in their {order}")
+            return every
+        keys = [self.key_of(one) for one in order]
+        if len(set(map(label_of, keys))) < len(keys) or len(keys) != len(every):
+            gone = [label_of(k) for k in every if k not in keys]
+            said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
+            raise InputError("order", said, "name each segment once")
+        return keys
 
     @checked
     def shown_with(self, *, order: Sequence[Any] | None = None, places: Mapping[Any, float] | None = None) -> Segments:
@@ -201,32 +555,26 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
 
         Without ``order`` they show the trend of segments in time: dates and months.
         """
-        made = replace(self, order=None if order is None else tuple(order), places=places)
+        shown = replace(self, order=None if order is None else tuple(order), places=places)
         if order is not None:
-            ordered_keys(made, order)
+            shown._in_order(order)
         if places is not None:
-            made.at().price(places)
-        return made
+            shown.at().price(places)
+        return shown
 
     @cached_property
     def shared(self) -> SharedList | None:
         """One list for all, where a quota or threshold says where to cut it."""
-        try:
+        with suppress(InputError):
             return self.at()
-        except InputError:
-            return None
+        return None
 
     @cached_property
     def prices(self) -> Table | None:
         """What other rules cost; None where the rows are gone, nobody gets a place, or there is one segment."""
-        if self.shared is None or len(self) < 2:
-            return None
-        try:
-            return self.shared.price(self.places)
-        except InputError:
-            if self.places is not None:
-                raise
-            return None
+        with suppress(InputError):  # places that were given have been tried by shown_with
+            return None if self.shared is None or len(self) < 2 else self.shared.price(self.places)
+        return None
 
     @cached_property
     def trends(self) -> list[Trend]:
@@ -236,7 +584,7 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
         trends, refused = [], None
         for key in self.chosen():
             try:
-                trends.append(fit_trend(self, key, None))
+                trends.append(self.trend(key))
             except InputError as error:  # counts, and measures that fewer than three segments have
                 refused = error
         if self.order is not None and not trends and refused is not None:
@@ -266,17 +614,7 @@ class Segments(HasSections, HasReport, DictResult, MappingResult[Any, Any]):
     @property
     def page_title(self) -> str:
         """The title of the report page."""
-        return f"Evaluation of {self.overall.name} by {', '.join(self.by)}"
-
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the segments have to say, for every medium; options: see ``present.segment_words.segment_sections``."""
-        from .present.segment_words import segment_sections
-
-        return segment_sections(self, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The overall evaluation, each segment's, and the differences."""
-        return {"overall": replace(self.overall, by_segment=None).to_dict(), **self.parts_dict()}
+        return f"Evaluation of {self.whole.name} by {', '.join(self.by)}"
 
     def parts_dict(self) -> dict[str, Any]:
         """Each segment's evaluation, and the differences."""
@@ -334,8 +672,8 @@ def class_sizes(ev: Any) -> dict[Any, int]:
     return {side: ev.facts[side] for side in ("positives", "negatives")}
 
 
-@dataclass(frozen=True, eq=False)
-class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentDifferences(HasSections, TabularResult, Sequence[Difference]):
     """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first."""
 
     found: tuple[Difference, ...]
@@ -375,65 +713,19 @@ class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
     def sentence(self) -> str:
         """What the data show, in words that judge nobody: which segments have a higher or lower value."""
         clear = [d for d in self.found if d.verdict in ("higher", "lower")]
-        if not clear:
-            tested = [d for d in self.found if d.verdict != "not tested"]
-            return (
-                f"No segment differs significantly from {self.reference}." if tested else "Nothing could be compared."
-            )
-        said = "; ".join(f"{d.a}: {d.verdict} {d.measure}" for d in clear[:6])
-        return f"Significantly different from {self.reference}: {said}" + (
-            f"; and {len(clear) - 6} more." if len(clear) > 6 else "."
-        )
+        if clear:
+            some = "; ".join(f"{d.a}: {d.verdict} {d.measure}" for d in clear[:6])
+            more = f"; and {len(clear) - 6} more." if len(clear) > 6 else "."
+            return f"Significantly different from {self.reference}: {some}{more}"
+        if any(d.verdict != "not tested" for d in self.found):
+            return f"No segment differs significantly from {self.reference}."
+        return "Nothing could be compared."
 
-    def __repr__(self) -> str:
-        columns = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")
-        return text_table(self.rows, columns, f"{self.table.title}\n{self.sentence}")
-
-
-def segment_differences(segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
-    """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison.
-
-    ``reference`` is the number of a segment; None compares each with the rest.
-    """
-    if len(segments) < 2:
-        raise InputError("by", "gives a single segment", "give at least two to compare")
-    evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
-    left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
-    specs = {key: segments.specs[key] for key in keys if key not in left_out}
-    against = REST if reference is None else evaluations[reference].name
-    others: dict[int, Mapping[str, Estimate]] = {}
-    for at in range(len(evaluations)):
-        if reference is None:
-            others[at] = {str(spec): e for spec, e in pool.rest(at, list(specs.values())).items()}
-        elif at != reference:
-            others[at] = evaluations[reference].estimates
-    differences: list[tuple[Difference, dict[str, Any]]] = []
-    for key, spec in specs.items():
-        pairs, columns = [], []
-        for at, theirs in others.items():
-            ev = evaluations[at]
-            pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
-            if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
-                joint = pool.test(at, reference, spec, pair)
-                other_freedom = math.inf if reference is None else _freedom(evaluations[reference], spec)
-                freedoms = _freedom(ev, spec), other_freedom
-                tested = independent_difference(*pair, level, freedoms) if joint is None else joint
-            low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
-            value, other = pair[0].value, pair[1].value
-            reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
-            compared = {"cases": ev.facts["rows"], "value": value, "other": other}
-            ratio = {"ratio": value / other if other > 0.0 and low == low else math.nan}
-            ratio |= {"ratio_low": low, "ratio_high": high}
-            columns.append((compared, ratio, {"note": "; ".join(filter(None, [note_of(ev), reason]))}))
-            pairs.append((ev.name, against, value - other, tested))
-        for d, (compared, ratio, note) in zip(differences_of(key, spec.better, pairs, level), columns, strict=True):
-            ends = {name: d[name] for name in ("difference", "low", "high")}
-            judged = {name: d[name] for name in ("p_value", "p_adjusted", "method", "verdict")}
-            row = {"segment": d.a, "against": against, "measure": key, **compared, **ends, **ratio, **judged, **note}
-            differences.append((d, row))
-    differences.sort(key=lambda pair: evidence(pair[0]))
-    rows = tuple(row for _, row in differences)
-    return SegmentDifferences(tuple(d for d, _ in differences), rows, against, left_out)
+    def sections(self) -> list[Section]:
+        """Which segments differ, and the differences."""
+        shown = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")
+        rows = [{name: row[name] for name in shown} for row in self.rows]
+        return [Section("answer", [self.sentence, Table(rows, self.table.title)])]
 
 
 def evidence(d: Difference) -> tuple[float, ...]:
@@ -450,7 +742,7 @@ def _freedom(ev: Any, spec: Spec) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trend(HasPlot, ShownAsTable, TabularResult):
+class Trend(HasPlot, ShownAsTable, DictResult, TabularResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
@@ -548,13 +840,8 @@ class Trend(HasPlot, ShownAsTable, TabularResult):
             **(dict.fromkeys(names) if changed is None else dict(zip(names, changed, strict=True))),
             "left_out": dict(self.left_out),
             "text": self.sentence,
+            "segments": self.to_dicts(),
         }
-
-    @checked
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The trend and its segments."""
-        content = {**self.to_dict(), "segments": self.to_dicts()}
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     @property
     def table(self) -> Table:
@@ -562,71 +849,17 @@ class Trend(HasPlot, ShownAsTable, TabularResult):
         return Table(self.to_dicts(), self.sentence)
 
 
-def fit_trend(segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
-    """Fit the trend of a measure along the segments."""
-    every, keys = list(segments.evaluations), ordered_keys(segments, order)
-    spec = segments.specs[key]
-    if why := why_not_comparable(spec):
-        raise InputError("measure", f"{key} {why}", COMPARABLE)
-    if segments.settings.interval is None:
-        raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
-    valued, left_out = [], {}
-    for segment in keys:
-        e = segments.evaluations[segment].estimates[key]
-        if e.value == e.value and math.isfinite(e.low) and math.isfinite(e.high) and e.high > e.low:
-            valued.append(segment)
-        else:
-            left_out[label_of(segment)] = e.reason or "no interval"
-    if len(valued) < 3:
-        raise InputError("by", f"gives {len(valued)} segments with a value of {key}", "a trend needs three or more")
-    evaluations = [segments.evaluations[segment] for segment in valued]
-    estimates = [ev.estimates[key] for ev in evaluations]
-    values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
-    level, seed = segments.settings.level, segments.settings.seed
-    errors, at = np.zeros(len(every)), [every.index(segment) for segment in valued]
-    errors[at] = standard_errors(lows, highs, level)
-    covariance = segments.pool.covariance(spec, errors)[np.ix_(at, at)]
-    # cases that a measure's variance goes with: of both classes where their share does not matter, else all
-    if isinstance(segments, ClassSegments):
-        sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
-    else:
-        pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
-        sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
-    places = np.array([keys.index(segment) for segment in valued], np.float64)
-    line = fit_slope(values, covariance, sizes, places, level)
-    change = first_change(values, covariance, sizes, places, level, seed)
-    names, shape = tuple(ev.name for ev in evaluations), (tuple(places.tolist()), tuple(sizes.tolist()))
-    return Trend(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
-
-
-def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
-    """The segments in the order given, or in their own; refused where they have none: names in alphabetical order."""
-    every = list(segments.evaluations)
-    order = segments.order if order is None else order
-    if order is None:
-        if not segments.ordered and not order_of(every):
-            said = f"has no order of its own ({listed(segments.names[:3])}{', …' if len(every) > 3 else ''})"
-            raise InputError("by", said, "name the segments in their {order}")
-        return every
-    keys = [segments.key_of(one) for one in order]
-    if len(set(map(label_of, keys))) < len(keys) or len(keys) != len(every):
-        gone = [label_of(k) for k in every if k not in keys]
-        said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
-        raise InputError("order", said, "name each segment once")
-    return keys
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentComparison(HasSections, HasReport, DictResult, MappingResult[Any, Comparison]):
+class SegmentComparison(BySegment[Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
-    for the number of segments; ``of_model(name)`` gives one model's :class:`Segments`.
+    for the number of segments; ``models`` has each model's :class:`Segments`.
     """
 
-    pictures: ClassVar[tuple[str, ...]] = ("segments",)
+    words: ClassVar[str] = "segment_words.segment_comparison_sections"
     evaluations: Mapping[Any, Comparison]
-    overall: Comparison
+    whole: Comparison
     models: Mapping[str, Segments] = field(repr=False)
     by: tuple[str, ...] = ("segment",)
 
@@ -636,15 +869,6 @@ class SegmentComparison(HasSections, HasReport, DictResult, MappingResult[Any, C
     @property
     def _first(self) -> Segments:
         return next(iter(self.models.values()))
-
-    @property
-    def settings(self) -> Settings:
-        """How intervals are made."""
-        return self.overall.settings
-
-    def of_model(self, name: str) -> Segments:
-        """The segments of one model."""
-        return look_up(self.models, name, "name")
 
     @checked
     def differences(self, measures: Sequence[str] | None = None) -> Table:
@@ -694,16 +918,6 @@ class SegmentComparison(HasSections, HasReport, DictResult, MappingResult[Any, C
         """The title of the report page."""
         return f"Comparison of {pluralize(len(self.models), 'model')} by {', '.join(self.by)}"
 
-    def sections(self, **options: Any) -> Iterable[Section]:
-        """What the segments have to say, for every medium; options: see ``present.segment_words``."""
-        from .present.segment_words import segment_comparison_sections
-
-        return segment_comparison_sections(self, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison of all rows, that of each segment, and the differences adjusted for the segments."""
-        return {"overall": replace(self.overall, by_segment=None).to_dict(), **self.parts_dict()}
-
     def parts_dict(self) -> dict[str, Any]:
         """The comparison in each segment, and the differences adjusted for the segments."""
         return {
@@ -714,65 +928,40 @@ class SegmentComparison(HasSections, HasReport, DictResult, MappingResult[Any, C
         }
 
 
-def segments_of(
-    whole: Evaluation,
-    partition: Partition,
-    by_default: bool,
-    replicates_out: Sequence[dict[str, Floats]] | None = None,
-) -> Segments:
-    """Evaluate every segment of rows in memory; ``whole`` evaluates all, ``by_default`` by every measure."""
-    obstacles = {s: obstacle_of(s, whole.sample, whole.threshold, by_default) for s in whole.specs.values()}
-    rows = LoadedSegments(whole, whole.sample, partition, obstacles)
-    return Segments(rows.evaluate(replicates_out), partition.by, rows, ordered=partition.order == "given")
-
-
-def in_segments(overall: Evaluation | Comparison, by: Any, *, by_default: bool) -> Evaluation | Comparison:
-    """An evaluation or comparison with that of each segment; ``by_default``: by every measure."""
-    if isinstance(overall, Evaluation):
-        partition = Partition.of_sample(by, overall.sample, "by")
-        return segments_of(overall, partition, by_default).overall
-    partition = Partition.of_sample(by, overall.first.sample, "by")
+def in_segments(overall: Any, by: Any, *, by_default: bool) -> Any:
+    """An evaluation or comparison with that of each segment of rows in memory; ``by_default``: by every measure."""
+    evaluations = overall.evaluations if isinstance(overall, Models) else {"": overall}
+    first = next(iter(evaluations.values()))
+    sample, other = first.sample, "y_true" if isinstance(first, ClassEvaluation) else "y_score"
+    partition = Partition.of(by, "by", sample.input_rows or len(sample), other)
+    partition = partition if sample.source_rows is None else partition.only(sample.source_rows)
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
-    for name, ev in overall.evaluations.items():
+    for name, ev in evaluations.items():
+        how: dict[str, Any] = {"by": partition.by, "ordered": partition.order == "given"}
+        if isinstance(ev, ClassEvaluation):
+            classes = ClassSegmentRows(ev, partition)
+            models[name] = ClassSegments(classes.evaluate(), pool=classes, **how)
+            continue
         drawn[name] = [{} for _ in partition.keys]
-        models[name] = segments_of(ev, partition, by_default, drawn[name])
-    comparisons: dict[Any, Comparison] = {}
+        obstacles = {s: obstacle_of(s, ev.sample, ev.threshold, by_default) for s in ev.specs.values()}
+        rows = LoadedSegments(ev, ev.sample, partition, obstacles)
+        models[name] = Segments(rows.evaluate(drawn[name] if overall is not ev else None), pool=rows, **how)
+    if first is overall:
+        return models[""].overall
+    comparisons: dict[Any, Any] = {}
     for k, key in enumerate(partition.keys):
         parts = {name: segments.evaluations[key] for name, segments in models.items()}
-        first = next(iter(parts.values()))
-        comparisons[key] = Comparison(
-            parts,
-            overall.specs,
-            first.settings,
-            first.quota,
-            overall.threshold,
-            overall.margin,
-            RowPairs.of(parts, paired=True),
-            {name: replicates[k] for name, replicates in drawn.items()},
+        if isinstance(overall, ClassComparison):
+            comparisons[key] = compare_evaluations(parts, overall.margin)
+            continue
+        here = next(iter(parts.values()))
+        comparisons[key] = replace(
+            overall,
+            evaluations=parts,
+            settings=here.settings,
+            quota=here.quota,
+            pairs=RowPairs.of(parts, paired=True),
+            replicates={name: replicates[k] for name, replicates in drawn.items()},
         )
-    return replace(overall, by_segment=SegmentComparison(comparisons, overall, models, partition.by))
-
-
-def classes_in_segments(
-    overall: ClassEvaluation | ClassComparison, by: Any, rows: int
-) -> ClassEvaluation | ClassComparison:
-    """The same for models of several classes; the column ``by`` has so many rows."""
-    first = overall.first if isinstance(overall, ClassComparison) else overall
-    partition, counted = Partition.of(by, "by", rows, "y_true"), first.sample.source_rows
-    partition = partition if counted is None else partition.only(counted)
-
-    def segments_of_model(ev: ClassEvaluation) -> ClassSegments:
-        rows = ClassSegmentRows(ev, partition)
-        return ClassSegments(rows.evaluate(), partition.by, rows, ordered=partition.order == "given")
-
-    if isinstance(overall, ClassEvaluation):
-        whole: ClassEvaluation = segments_of_model(overall).overall  # type: ignore[assignment]
-        return whole
-    models = {name: segments_of_model(ev) for name, ev in overall.evaluations.items()}
-    comparisons = {
-        key: compare_evaluations({name: seg.evaluations[key] for name, seg in models.items()}, overall.margin)
-        for key in partition.keys
-    }
-    parts: Any = SegmentComparison(comparisons, overall, models, partition.by)  # type: ignore[arg-type]
-    return replace(overall, by_segment=parts)
+    return SegmentComparison(comparisons, overall, models, partition.by).overall

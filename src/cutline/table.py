@@ -239,10 +239,21 @@ class HasPlot:
 
 
 @documented
-class HasReport:
-    """A result that has a report page, and plots: ``pictures`` are the panels of a file, the first is the default."""
+class HasReport(HasSections):
+    """A result that has a report page, and plots: ``pictures`` are the panels of a file, the first is the default.
+
+    ``words`` names the function of ``present`` that makes its sections.
+    """
 
     pictures: ClassVar[tuple[str, ...]] = ("roc", "precision_recall", "gain", "reliability")
+    words: ClassVar[str]
+
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the result has to say, for every medium; options: those of the function that ``words`` names."""
+        module, function = self.words.split(".")
+        make = getattr(import_module(f".present.{module}", __package__), function)
+        sections: Iterable[Section] = make(self, **options)
+        return sections
 
     def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib), all models in one Axes; returns the Axes.

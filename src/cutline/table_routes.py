@@ -99,9 +99,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     request = EvaluationRequest(call.threshold, call.quota, call.measures, settings, call.n_resamples, call.stream)
     asked = (table, roles if rows is None else rows, request)
     result = engine.compare(*asked, call.margin) if call.compares else engine.evaluate(*asked)
-    if isinstance(result, SegmentComparison):
-        return replace(result.overall, by_segment=result)
-    return result.overall if isinstance(result, Segments) else result
+    return result.overall if isinstance(result, Segments | SegmentComparison) else result
 
 
 def _segment_columns(call: VerbCall) -> tuple[str, ...]:

@@ -546,8 +546,8 @@ def judge_classes(
             raise error.but(argument=argument) if error.argument == "score_matrix" else error from None
         overall = evaluate_class_sample(sample, name=call.name or "model", **how)
     if by is not None:
-        from .segments import classes_in_segments
+        from .segments import in_segments
 
-        overall = classes_in_segments(overall, by, len(labels))
+        overall = in_segments(overall, by, by_default=call.measures is None)
     result: ClassEvaluation | ClassComparison = overall
     return result

@@ -25,8 +25,7 @@ from ..inference.paired import StreamedPairs
 from ..inference.segment_tests import selection_rates
 from ..partition import HashedPartition, Partition, label_of
 from ..quotas import Quotas, resolve_quota, why_no_cut
-from ..segment_rows import SegmentedRows
-from ..segments import SegmentComparison, Segments
+from ..segments import SegmentComparison, SegmentedRows, Segments
 from ..sources.arrays import Codes
 from ..sources.sql_table import Checked, SqlTable, Totals, check_same
 from ..types import Floats

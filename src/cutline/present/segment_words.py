@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +78,7 @@ def segment_sections(
             title = "The same places by other rules" if same else "Places by other rules"
             yield Section("prices", [Table(price_rows(seg.prices), title), places])
     if detail:
-        whole = replace(seg.overall, by_segment=None)
+        whole = seg.whole
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
@@ -126,7 +125,7 @@ def segment_comparison_sections(
         tables = [Table(rows[:_SHORT], f"{by} by segment"), *([f"{left:,} more segments: --all"] if left > 0 else [])]
     yield Section("segments", [*_figures(found.models), *tables], _title(found.by))
     if detail:
-        whole = replace(found.overall, by_segment=None)
+        whole = found.whole
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
