@@ -161,7 +161,7 @@ def _with_errata(text: str) -> str:
 
 
 def _ties(one: Measure) -> str:
-    if one.ties:
+    if one.tie_rule:
         return f'{TIE_RULES[one.tie_rule]}; `ties="best"` and `ties="worst"` give the best and the worst order'
     if one.needs_threshold:
         return "equal scores fall on the same side of the cut"
@@ -258,7 +258,7 @@ def _calls(one: Measure) -> str:
         strings.append(str(string_of(one, threshold=0.3)))
     if one.needs_quota:
         strings.append(str(string_of(one, quota=0.05)))
-    if one.ties:
+    if one.tie_rule:
         strings.append(str(string_of(one, ties="worst")))
     listed = " or ".join(f"`{s}`" for s in strings)
     column = "distance" if one.scores == "finite" and one.family == "probability" else "p"

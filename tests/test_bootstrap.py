@@ -28,7 +28,7 @@ def all_specs(n: int) -> list[Spec]:
     """Every measure of the catalogue; those that depend on the order within ties by each rule; two thresholds."""
     specs = []
     for m in SCORED:
-        rules = ("expected", "best", "worst") if m.ties else ("expected",)
+        rules = ("expected", "best", "worst") if m.tie_rule else ("expected",)
         specs += [make_spec(m, {**options(m, n), "ties": ties}) for ties in rules]
         if m.needs_threshold:
             specs.append(make_spec(m, {**options(m, n), "threshold": 0.31}))

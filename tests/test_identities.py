@@ -178,7 +178,7 @@ def test_expected_ties_lie_between_worst_and_best(case: Case) -> None:
     y, s, n, *_ = both(case)
     for m in cl.measures():
         # Eq. 12 multiplies expectations (erratum A11) and KS has no sign: they need not lie between
-        if not m.ties or m.name in ("average_hit_rate", "ks_statistic", "quota_pearson", "ranking_score"):
+        if not m.tie_rule or m.name in ("average_hit_rate", "ks_statistic", "quota_pearson", "ranking_score"):
             continue
         options = {"quota": n // 2 + 1} if m.needs_quota else NEEDS_OPTION.get(m.name, {})
         worst, expected, best = (
@@ -192,7 +192,7 @@ def test_expected_ties_lie_between_worst_and_best(case: Case) -> None:
 def test_tie_rules_agree_where_nothing_ties(case: Case) -> None:
     y, s, n, *_ = both(case)
     for m in cl.measures():
-        if not m.ties or m.name == "quota_pearson":
+        if not m.tie_rule or m.name == "quota_pearson":
             continue
         options = {"quota": n // 2 + 1} if m.needs_quota else NEEDS_OPTION.get(m.name, {})
         values = [quietly(getattr(cl, m.name), y, s, ties=t, **options) for t in ("worst", "expected", "best")]

@@ -41,7 +41,7 @@ EVERY = [
 TIED = [
     f"{m.name}(ties='{ties}')"
     for m in cl.measures("ranking")
-    if m.ties and m.name not in ("ranking_score", "bedroc")
+    if m.tie_rule and m.name not in ("ranking_score", "bedroc")
     for ties in ("best", "worst")
 ]
 

@@ -77,10 +77,6 @@ class SweepPlan:
             return self.request.at(quota=quota_sizes(spec.quota, self.cases)[0][0])
         return self.request.at(threshold=threshold_of(spec))
 
-    def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
-        """The cells at the threshold or quota of a spec."""
-        return counts_at(vectors, self._cut_at(spec))
-
 
 def threshold_of(spec: Spec) -> float:
     """The threshold of a spec; the default where it names none."""
@@ -129,7 +125,7 @@ class Computed:
         """The four cells at the threshold or quota of one of the specs, as plain numbers."""
         for plan, vector in self.sums:
             if plan.ties == spec.ties:
-                return plan.cut(spec, vector).plain()
+                return counts_at(vector, plan._cut_at(spec)).plain()
         raise KeyError(str(spec))
 
 

@@ -263,25 +263,11 @@ class Measure:
         return {"decisions": "decisions", "scores": "ranking", "probabilities": "probability"}[self.reads]
 
     @property
-    def ties(self) -> bool:
-        """Whether the order of equal scores could matter, so that there is an option ``ties``."""
-        return bool(self.tie_rule)
-
-    @property
     def propriety(self) -> str:
         """Whether the true probabilities have the best expected value, in words; empty where none are read."""
-        if self.proper is None:
-            return ""
-        return (
-            "yes: the true probabilities have the best expected value"
-            if self.proper
-            else "no: probabilities other than the true ones can have a better expected value"
-        )
-
-    @property
-    def when_undefined(self) -> str:
-        """What becomes of an undefined value."""
-        return "refused; nan, with the reason, in an evaluation" if self.one_class_needs else "nan"
+        yes = "yes: the true probabilities have the best expected value"
+        no = "no: probabilities other than the true ones can have a better expected value"
+        return "" if self.proper is None else yes if self.proper else no
 
     @property
     def needs_quota(self) -> bool:
@@ -301,8 +287,8 @@ class Measure:
 _measures: dict[str, Measure] = {}  # of two classes, and of other shapes
 _several: dict[str, Measure] = {}  # of several classes: some have a measure of two classes of the same name
 _by_alias: dict[str, str] = {}
-# what makes a measure of several classes from one of two: macro, weighted, micro
-_combinators: dict[str, Callable[[Spec], Measure]] = {}
+# what makes a measure of several classes from one of two, by the name that measure strings call it by: macro(f1)
+combinators: dict[str, Callable[[Spec], Measure]] = {}
 
 
 def typed_as(kind: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
@@ -331,15 +317,9 @@ def declare(title: str, family: Family, **facts: Any) -> Callable[[Callable[...,
 @typed_as(Measure)
 def declare_share(title: str, family: Family, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
     """Declare a measure that is a share of cases: its function gives successes and trials from the four cells."""
-
-    def declared(function: Callable[..., Any]) -> Callable[..., float]:
-        @functools.wraps(function)
-        def compute(cells: Any) -> Any:
-            return ratio(*function(cells))
-
-        return declare(title, family, **{"interval": "wilson", "proportion": function, **facts})(compute)
-
-    return declared
+    return lambda function: declare(title, family, **{"interval": "wilson", "proportion": function, **facts})(
+        functools.wraps(function)(lambda cells: ratio(*function(cells)))
+    )
 
 
 def publish(one: Measure) -> Callable[..., float]:
@@ -347,12 +327,6 @@ def publish(one: Measure) -> Callable[..., float]:
     (_several if one.family == "classes" else _measures)[one.name] = one
     _by_alias.update(dict.fromkeys(one.aliases, one.name))
     return _public(one)
-
-
-def combinator(function: Callable[[Spec], Measure]) -> Callable[[Spec], Measure]:
-    """Declare what makes a measure of several classes from one of two; measure strings call it by its name."""
-    _combinators[function.__name__] = function
-    return function
 
 
 def known_measure(name: str) -> Measure | None:
@@ -385,18 +359,14 @@ class OwnFunction:
 
     measure: Measure
 
-    def __init__(self, function: Callable[..., float]) -> None:
-        functools.update_wrapper(self, function)  # the measure comes with it
+    def __init__(self, one: Measure) -> None:
+        functools.update_wrapper(self, publish(one))  # the measure comes with it
 
     def __call__(self, *arguments: Any, **options: Any) -> float:
         return self.__wrapped__(*arguments, **options)  # type: ignore[attr-defined,no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OwnFunction._of, (self.measure,)
-
-    @staticmethod
-    def _of(one: Measure) -> OwnFunction:
-        return OwnFunction(_public(one))
+        return OwnFunction, (self.measure,)
 
     def __repr__(self) -> str:
         return f"<your measure {self.measure.name}>"
@@ -439,7 +409,7 @@ def measure(name: str, *, several: bool = False) -> Measure:
         return known
     if of_two is not None:
         means = []
-        for mean, combine in _combinators.items():
+        for mean, combine in combinators.items():
             with contextlib.suppress(InputError):  # some measures have no mean over classes, or not this one
                 combine(Spec(of_two))
                 means.append(f"{mean}({name})")
@@ -457,12 +427,14 @@ def _nearest(name: str, names: Sequence[str]) -> list[str]:
     """The three names that are most likely meant: those with a word in common come before those with like letters."""
     wanted = name.lower()[:60]  # longer than any name: comparing letters takes time by their number
     words = set(re.split(r"[\W_]+", wanted)) - {""}
-
-    def likeness(known: str) -> float:
-        shared = words & set(known.split("_"))
-        return difflib.SequenceMatcher(None, wanted, known).ratio() + len(shared) / max(len(words), 1)
-
-    return sorted(dict.fromkeys(names), key=likeness, reverse=True)[:3]
+    return sorted(
+        dict.fromkeys(names),
+        key=lambda known: (
+            difflib.SequenceMatcher(None, wanted, known).ratio()
+            + len(words & set(known.split("_"))) / max(len(words), 1)
+        ),
+        reverse=True,
+    )[:3]
 
 
 @dataclass(frozen=True)
@@ -549,7 +521,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
     if callable(text) and hasattr(text, "measure"):
         text = text.measure
     if isinstance(text, Measure):
-        text = text.name if text.name in _combinators else make_spec(text, {})
+        text = text.name if text.name in combinators else make_spec(text, {})
     if isinstance(text, Spec):
         if not several or text.measure.family == "classes":
             return text
@@ -560,31 +532,23 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
     match = _STRING.fullmatch(text)
     if match is None:
         raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
-    if match["name"].lower() in _combinators:
+    if match["name"].lower() in combinators:
         if not (match["options"] or "").strip() or match["quota"]:
             raise InputError("measure", f"is {show(text)}", f"name what it averages: '{match['name']}(f1)'")
-        return Spec(_combinators[match["name"].lower()](parse_measure(match["options"])))
-    options = parse_options(match["options"] or "")
-    if None in options:
-        problem = f"is {show(text)}, where {show(options[None])} is not an option"
-        raise InputError("measure", problem, "write it like 'beta=2'")
+        return Spec(combinators[match["name"].lower()](parse_measure(match["options"])))
+    options: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in (match["options"] or "").split(","))):
+        key, equals, value = item.partition("=")
+        try:
+            options[key.strip()] = ast.literal_eval(value.strip() if equals else "")
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two: brackets in brackets
+            problem = f"is {show(text)}, where {show(item)} is not an option"
+            raise InputError("measure", problem, "write it like 'beta=2'") from None
     named = measure(match["name"], several=several)
     if match["quota"] is not None:
         options["quota"] = parse_quota(match["quota"])
         named = measure(_AT_QUOTA.get(named.name, named.name))
     return make_spec(named, options)
-
-
-def parse_options(text: str) -> dict[Any, Any]:
-    """Read ``beta=2, prior=0.1``; what is not an option stands under None."""
-    options: dict[Any, Any] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        key, equals, value = item.partition("=")
-        try:
-            options[key.strip() if equals else None] = ast.literal_eval(value.strip()) if equals else item
-        except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two: brackets in brackets
-            options[None] = item
-    return options
 
 
 def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
@@ -601,7 +565,7 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
             raise InputError("measure", f"{one.name} takes no threshold", "leave it out: it reads the whole list")
         threshold = check_number(threshold, "threshold")
     one_of("expected", "best", "worst")(ties, "ties")
-    if ties != "expected" and not one.ties:
+    if ties != "expected" and not one.tie_rule:
         raise InputError("measure", f"{one.name} does not depend on the order within ties", "leave ties out")
     unknown = [key for key in left if key not in one.params]
     if unknown:
@@ -613,15 +577,14 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     for key, rule in one.checks.items():
         if key in left and not (left[key] is None is one.params[key]):
             rule(left[key], key)
-    if "t" in one.params:  # top_t_accuracy: without t the name does not say what is meant
-        left.setdefault("t", one.params["t"])
-
-    def is_default(key: str) -> bool:
-        value, default = left[key], one.params[key]
+    kept = []
+    for key, default in one.params.items():
+        value = left.get(key, default)
         numbers = isinstance(value, int | float) and isinstance(default, int | float)
-        return key != "t" and (value is default or (numbers and value == default))
-
-    return Spec(one, tuple((k, left[k]) for k in one.params if k in left and not is_default(k)), quota, threshold, ties)
+        # top_t_accuracy: without t the name does not say what is meant
+        if key == "t" or not (value is default or (numbers and value == default)):
+            kept.append((key, value))
+    return Spec(one, tuple(kept), quota, threshold, ties)
 
 
 def check_prior(prior: Any, name: str) -> None:
@@ -683,7 +646,7 @@ def _public(one: Measure) -> Callable[..., float]:
         else:
             threshold = [option("threshold", None, "float | None")] if one.needs_threshold else []
             quota = [option("quota", REQUIRED, "QuotaLike")] if one.needs_quota else []
-            ties = [option("ties", "expected", "Ties")] if one.ties else []
+            ties = [option("ties", "expected", "Ties")] if one.tie_rule else []
             parameters = [*columns, *threshold, *quota, *options, *ties]
         function = functools.wraps(one.compute)(function)
         function.__signature__ = inspect.Signature(parameters, return_annotation=float)
@@ -700,12 +663,15 @@ def _docstring(one: Measure) -> str:
     facts = [
         f"Better: {one.better}. Range: {low:g} to {high:g}.",
         f"Formula: {one.formula}",
-        f"Undefined ({one.when_undefined}) if {one.undefined}" if one.undefined else "",
+        f"Undefined ({'refused; nan, with the reason, in an evaluation' if one.one_class_needs else 'nan'}) "
+        f"if {one.undefined}"
+        if one.undefined
+        else "",
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Proper: {one.propriety}." if one.propriety else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
         f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give the best and the worst order."
-        if one.ties
+        if one.tie_rule
         else "",
         f"Reference: {one.reference}",
     ]

@@ -21,7 +21,7 @@ from ..sweep import Counts
 from ..types import Floats
 from ..validate import check_flag, check_whole, checked, one_of
 from .compute import AREA_OF, ClassSums
-from .declare import Measure, Spec, combinator, declare, parse_measure, publish, ratio
+from .declare import Measure, Spec, combinators, declare, parse_measure, publish, ratio
 from .probability import CHECK_LOG, log_losses
 
 # The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too.
@@ -46,15 +46,7 @@ _declare = partial(declare, family="classes")
 
 def _declare_row_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
     """Declare a mean over rows: its function gives each row's own value."""
-
-    def declared(function: Callable[..., Any]) -> Callable[..., float]:
-        @wraps(function)
-        def compute(sums: ClassSums, **_: Any) -> Any:
-            return sums.mean
-
-        return _declare(title, row_value=function, **facts)(compute)
-
-    return declared
+    return lambda function: _declare(title, row_value=function, **facts)(wraps(function)(lambda sums, **_: sums.mean))
 
 
 @_declare(
@@ -414,7 +406,8 @@ def _declare_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Ca
                 remake=(combine, (inner,)),
             )
 
-        return combinator(combine)
+        combinators[name] = combine
+        return combine
 
     return declared
 

@@ -16,7 +16,7 @@ from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
 from ..validate import check_function, check_number
-from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, free_name, publish, ratio
+from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, free_name, ratio
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
@@ -489,4 +489,4 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> O
         own=True,
         remake=(declare_own, (ranking_measure, name, g, {"title": title})),
     )
-    return OwnFunction(publish(one))
+    return OwnFunction(one)

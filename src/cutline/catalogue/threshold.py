@@ -22,7 +22,6 @@ from .declare import (
     declare_own,
     declare_share,
     free_name,
-    publish,
     ratio,
 )
 
@@ -503,4 +502,4 @@ def count_measure(
         own=True,
         remake=(declare_own, (count_measure, name, f, {"title": title, "better": better, "at": at})),
     )
-    return OwnFunction(publish(own))
+    return OwnFunction(own)
