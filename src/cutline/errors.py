@@ -80,15 +80,12 @@ class Terms:
     first_row: int = 0
     row_word: str = "row"
 
-    def name(self, argument: str) -> str:
-        """The argument as the user of this front end knows it."""
-        return self.names.get(argument, argument)
-
     def option(self, argument: str, value: str | None) -> str:
-        """The option as the user would type it; ``value`` is the ``repr`` of what to give it."""
+        """The option as the user would type it; ``value`` is the ``repr`` of what to give it, its braces doubled."""
+        value = None if value is None else value.replace("{{", "{").replace("}}", "}")
         if value is not None and (whole := f"{argument}={value}") in self.names:
             return self.names[whole]
-        name = self.name(argument)
+        name = self.names.get(argument, argument)
         if value is None:
             return self.blank.replace("{name}", name)
         if not self.assign.startswith("{name}="):
@@ -96,17 +93,9 @@ class Terms:
                 value = shlex.quote(str(ast.literal_eval(value)))
         return self.assign.replace("{name}", name).replace("{value}", value)
 
-    def row(self, row: int, *, in_file: bool) -> str:
-        """A row, counted from the top: from 0 in Python's arrays and frames, from 1 below the header of a file."""
-        return f"data row {row + 1:,}" if in_file else f"{self.row_word} {row + self.first_row}"
-
     def fill(self, text: str) -> str:
         """A problem or a remedy with its fields filled in."""
-        return _FIELD.sub(lambda m: _BRACES[m[0]] if m[0] in _BRACES else self.option(m[1], _plain(m[2])), text)
-
-
-def _plain(value: str | None) -> str | None:
-    return None if value is None else value.replace("{{", "{").replace("}}", "}")
+        return _FIELD.sub(lambda m: _BRACES.get(m[0]) or self.option(m[1], m[2]), text)
 
 
 PYTHON = Terms()
@@ -156,12 +145,15 @@ class InputError(ValueError):
 
     def render(self, terms: Terms) -> str:
         """The error as one sentence, in the terms of a front end."""
-        subject = "" if self.argument is None else terms.name(self.argument)
+        subject = "" if self.argument is None else terms.names.get(self.argument, self.argument)
         if self.column is not None:
             subject = f"column {self.column!r}"
         sentence = terms.fill(self.problem)
         if self.row is not None:
-            place = self.row if isinstance(self.row, str) else terms.row(self.row, in_file=self.where is not None)
+            place = self.row
+            if isinstance(place, int):  # from 0 in Python's arrays and frames, from 1 below the header of a file
+                in_file = self.where is not None
+                place = f"data row {place + 1:,}" if in_file else f"{terms.row_word} {place + terms.first_row}"
             sentence = f"{subject}: {place} {sentence}" if subject else f"{place} {sentence}"
         elif subject:
             sentence = f"{subject} {sentence}"

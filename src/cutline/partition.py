@@ -108,11 +108,6 @@ class Partition:
         """The parts as tables show them: numbers as numbers, all else in words."""
         return tuple(key if isinstance(key, Real) else label_of(key) for key in self.keys)
 
-    @property
-    def order_words(self) -> str:
-        """How the parts were ordered, in words."""
-        return {"number": "by number", "time": "in time", "given": "of the categories", "name": "by name"}[self.order]
-
     def only(self, rows: NDArray[np.intp]) -> Partition:
         """Some of the rows, and the parts that they have."""
         codes = self.codes[rows]

@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -92,7 +91,7 @@ def tuned(**sizes: float | None) -> Iterator[None]:
         TUNING.__dict__.update(before)
 
 
-class Progress:
+class Progress(contextlib.AbstractContextManager["Progress"]):
     """A counter on one line. Silent unless asked for or on a terminal, and silent for work that is done at once."""
 
     def __init__(self, what: str, total: int, show: bool | None = None, *, after: float = 1.0) -> None:
@@ -101,9 +100,6 @@ class Progress:
         self.begun = time.monotonic()
         self.next = self.begun + after
         self.written = False
-
-    def __enter__(self) -> Progress:
-        return self
 
     def advance(self, steps: int = 1) -> None:
         """Count steps; write at most five times a second."""
@@ -117,9 +113,7 @@ class Progress:
             )
             self.written = True
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.written:
             print(f"\r{' ' * (len(self.what) + 24)}\r", end="", file=sys.stderr, flush=True)
 

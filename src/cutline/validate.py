@@ -238,11 +238,7 @@ def checked(function: Callable[..., Any] | None = None, /, **rules: Rule) -> Any
     cutline.errors.InputError: seed must be a whole number of at least 0, got -1
     """
     if function is None:
-        return partial(_with_rules, rules=rules)
-    return _with_rules(function, rules)
-
-
-def _with_rules(function: Callable[P, R], rules: dict[str, Rule]) -> Callable[P, R]:
+        return partial(checked, **rules)
     every_rule = {**RULES, **rules}
     signature = inspect.signature(function)
     single = {n: p for n, p in signature.parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
@@ -250,7 +246,7 @@ def _with_rules(function: Callable[P, R], rules: dict[str, Rule]) -> Callable[P,
     order = [name for name, p in single.items() if p.kind is not p.KEYWORD_ONLY]
 
     @functools.wraps(function)
-    def inner(*args: Any, **kwargs: Any) -> R:
+    def inner(*args: Any, **kwargs: Any) -> Any:
         placed = list(args)
         for at, name in enumerate(order[: len(args)]):
             if name in mine and (args[at] is not None or mine[name][1] is not None):

@@ -119,6 +119,13 @@ def top_t_accuracy(sample: ClassSample, t: int = 2) -> Any:
     return (sample.facts.place < t).astype(np.float64)
 
 
+def _gap(sample: ClassSample, weights: str | None = None) -> Floats:
+    if weights is None:
+        return (~sample.right).astype(np.float64)
+    gap = np.abs(sample.code - sample.predicted) / float(sample.n_classes - 1)
+    return np.asarray(gap if weights == "linear" else gap * gap)
+
+
 @_declare(
     "Cohen's kappa",
     reads="decisions",
@@ -128,7 +135,7 @@ def top_t_accuracy(sample: ClassSample, t: int = 2) -> Any:
     reference="Berrar Def. 24; with weights Cohen (1968)",
     undefined="every case is of one class and predicted as that class",
     interval="delta_z",
-    row_value=lambda sample, weights=None: _gap(sample, weights),
+    row_value=_gap,
     checks={"weights": one_of(None, "linear", "quadratic")},
     chance="0",
 )
@@ -148,13 +155,6 @@ def cohen_kappa(s: ClassSums, weights: str | None = None) -> Any:
         other, more = ((s.answers * place**p).sum(axis=-1) for p in (1, 2))
         expected = (second + more - 2.0 * ratio(first * other, n)) / (k - 1) ** 2
     return 1.0 - ratio(s.mean * n, expected)
-
-
-def _gap(sample: ClassSample, weights: str | None) -> Floats:
-    if weights is None:
-        return (~sample.right).astype(np.float64)
-    gap = np.abs(sample.code - sample.predicted) / float(sample.n_classes - 1)
-    return np.asarray(gap if weights == "linear" else gap * gap)
 
 
 @_declare(
@@ -386,9 +386,14 @@ def _declare_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Ca
         @cache
         @wraps(function)
         def combine(inner: Spec) -> Measure:
-            _check_inner(name, inner)
             one, text = inner.measure, f"{name}({inner})"
             areas = (AREA_OF[one.name],) if one.name in AREA_OF else ()
+            averaged = name != "micro" and inner.ties == "expected" if areas else one.family == "threshold"
+            if not averaged or (not areas and (inner.threshold is not None or one.extensive)):
+                others = "" if name == "micro" else f", and {', '.join(AREA_OF)}"
+                fits = f"measures of decisions such as precision, recall, f1{others}"
+                problem = f"asks for the {name} mean of {inner}"
+                raise InputError("measure", problem, f"means over classes exist for {fits}")
             scale: Any = {(0.0, 1.0): "wilson_effective", (-1.0, 1.0): "delta_z"}.get(one.range, "delta")
             return replace(
                 mean,
@@ -410,17 +415,6 @@ def _declare_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Ca
         return combine
 
     return declared
-
-
-def _check_inner(mean: str, spec: Spec) -> None:
-    """Refuse what has no mean over classes: all but measures of decisions, and the areas that a column has."""
-    one = spec.measure
-    if one.name in AREA_OF and mean != "micro" and spec.ties == "expected":
-        return
-    if one.family != "threshold" or spec.threshold is not None or one.extensive:
-        areas = "" if mean == "micro" else f", and {', '.join(AREA_OF)}"
-        fits = f"measures of decisions such as precision, recall, f1{areas}"
-        raise InputError("measure", f"asks for the {mean} mean of {spec}", f"means over classes exist for {fits}")
 
 
 @_declare_mean(

@@ -21,13 +21,9 @@ from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_o
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
 
-def _pairs(s: Sums) -> Any:
-    return s.n_pos * s.n_neg
-
-
 def gini_of(s: Sums) -> Any:
     """2·AUC − 1 from the difference of won and lost pairs, which does not cancel."""
-    return ratio(s.margin, _pairs(s))
+    return ratio(s.margin, s.n_pos * s.n_neg)
 
 
 # the AUC on another scale
@@ -58,7 +54,7 @@ def roc_auc(s: Sums) -> Any:
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
     0.875
     """
-    return ratio(s.won, 2.0 * _pairs(s))
+    return ratio(s.won, 2.0 * s.n_pos * s.n_neg)
 
 
 @declare_of_auc(
@@ -100,7 +96,7 @@ def auch(s: Sums) -> Any:
     >>> auch([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.875
     """
-    return ratio(s.hull_area, _pairs(s))
+    return ratio(s.hull_area, s.n_pos * s.n_neg)
 
 
 _largest_gap = partial(
@@ -129,7 +125,7 @@ def ks_statistic(s: Sums) -> Any:
     >>> ks_statistic([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.5
     """
-    return ratio(np.maximum(s.top_gap, 0.0 - s.low_gap), _pairs(s))
+    return ratio(np.maximum(s.top_gap, 0.0 - s.low_gap), s.n_pos * s.n_neg)
 
 
 @_largest_gap(
@@ -145,7 +141,7 @@ def max_youden_index(s: Sums) -> Any:
     >>> max_youden_index([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.5
     """
-    return ratio(s.top_gap, _pairs(s))
+    return ratio(s.top_gap, s.n_pos * s.n_neg)
 
 
 @declare_of_auc(

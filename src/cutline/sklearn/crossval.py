@@ -30,7 +30,6 @@ from ..table import (
     HasSections,
     Section,
     Table,
-    TabularResult,
     ends,
     format_value,
     pluralize,
@@ -128,7 +127,7 @@ class OutOfFold:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(HasSections, ByMeasure, TabularResult):
+class CrossValidation(HasSections, ByMeasure):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
@@ -144,10 +143,7 @@ class CrossValidation(HasSections, ByMeasure, TabularResult):
     tested_share: float
 
     def __getitem__(self, name: str) -> Estimate:
-        return self.estimates[self._key(name)]
-
-    def _key(self, name: str) -> str:
-        return self.folds[0][name].name
+        return self.estimates[self.folds[0][name].name]
 
     def values(self, name: str) -> NDArray[np.float64]:
         """The value of a measure in each fold."""
@@ -187,11 +183,6 @@ class CrossValidation(HasSections, ByMeasure, TabularResult):
                 }
             )
         return rows
-
-    @property
-    def table(self) -> Table:
-        """The measures as rows."""
-        return Table(self.to_dicts(), self.name)
 
     def sections(self) -> list[Section]:
         """The means with their intervals, the folds' curves, and the pooled values."""
