@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -19,9 +19,10 @@ from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
 from .sources.open_source import open_source
 from .sources.profiles import Profile, case_and_model, label_candidates, profiles, score_candidates
-from .table import HasSections, Section, Table, TabularResult, format_value, pluralize
+from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
 from .types import TableSource
 from .validate import checked
+from .verbs import compare, evaluate
 
 _LABELS = 10  # values of a column of words that could yet be the label, one of them positive
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
@@ -52,23 +53,13 @@ class Diagnosis(HasSections, TabularResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each column."""
-        return [dict(row) for row in self.columns]
+        return self.columns.to_dicts()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for programs."""
-        facts = {"name": self.name, "rows": self.rows, "label": self.label, "pos_label": self.pos_label}
-        facts |= {"balance": self.balance, "understood": self.understood or None, "findings": list(self.findings)}
-        return {
-            **facts,
-            "columns": self.to_dicts(),
-            "scores": [dict(row) for row in self.scores],
-            "command": self.command,
-        }
-
-    @property
-    def headline(self) -> str:
-        """How large the table is."""
-        return f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
+        facts = values_of(self, "name", "rows", "label", "pos_label", "balance")
+        facts |= {"understood": self.understood or None, "findings": list(self.findings)}
+        return {**facts, "columns": self.to_dicts(), "scores": self.scores.to_dicts(), "command": self.command}
 
     def shown(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
         """Columns, scores and findings that fit on a screen: one line for a model of several classes, few of many."""
@@ -78,7 +69,7 @@ class Diagnosis(HasSections, TabularResult):
             if key:
                 row |= {"column": key, "holds": "a score for each class", "distinct": ""}
             columns.setdefault(key or f"={row['column']}", row)
-        rows, scores, findings = list(columns.values()), [dict(row) for row in self.scores], list(self.findings)
+        rows, scores, findings = list(columns.values()), self.scores.to_dicts(), list(self.findings)
         more = f"… and {{}} more ({_ALL})"
         for listing, name in ((rows, "column"), (scores, "score")):
             if len(listing) > _SHOWN:
@@ -92,8 +83,15 @@ class Diagnosis(HasSections, TabularResult):
         """What the columns could be, how the scores look, what to check, and the command to run next."""
         columns, scores, findings = self.shown()
         columns = [{"contents" if key == "holds" else key: value for key, value in row.items()} for row in columns]
-        scores = [_score_line(row) for row in scores]
-        yield Section("answer", [self.headline, *([f"detected: {self.understood}"] if self.understood else [])])
+        for k, row in enumerate(scores):
+            cells = ("", "", "")
+            if isinstance(row["auc"], float):  # not the last line, which tells how many more there are
+                within = f"{row['low']:.3f} to {row['high']:.3f}"
+                cells = (f"{row['auc']:.3f}", within, f"{row['tied_pairs']:.1%}")
+            measured = dict(zip(("ROC AUC", "95% interval", "tied pairs"), cells, strict=True))
+            scores[k] = {"score": row["score"], "kind": row["kind"], **measured}
+        size = f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
+        yield Section("answer", [size, *([f"detected: {self.understood}"] if self.understood else [])])
         yield Section("columns", [Table(columns, "Columns")])
         if self.balance:
             yield Section("balance", [self.balance])
@@ -103,15 +101,6 @@ class Diagnosis(HasSections, TabularResult):
             yield Section("findings", [f"- {sentence}" for sentence in findings], "What to check:")
         if self.command:
             yield Section("next", [f"Next: {self.command}"])
-
-
-def _score_line(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A score as a reader sees it: its AUC with the interval, and how much is tied."""
-    line = {"score": row["score"], "kind": row["kind"]}
-    if isinstance(row["auc"], float):
-        line |= {"ROC AUC": f"{row['auc']:.3f}", "95% interval": f"{row['low']:.3f} to {row['high']:.3f}"}
-        return line | {"tied pairs": f"{row['tied_pairs']:.1%}"}
-    return line | {"ROC AUC": "", "95% interval": "", "tied pairs": ""}
 
 
 @checked
@@ -139,24 +128,20 @@ def doctor(
     """
     file = str(source) if isinstance(source, str | os.PathLike) else "FILE"
     text = TextFormat(delimiter, quote, decimal, encoding)
-    with _asked(source, query, text) as table:
-        return _Examination(table, label, pos_label, text, file).diagnosis()
-
-
-@contextmanager
-def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator[DuckTable]:
-    with open_source(source, query, Machine(), text) as table:
+    with ExitStack() as stack:
+        table = stack.enter_context(open_source(source, query, Machine(), text))
         if isinstance(table, DuckTable):
-            yield table.copied(table.columns)
-            return
-        if not isinstance(table, MemoryTable) or table.native is None:
-            raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
-        import duckdb
+            table = table.copied(table.columns)
+        elif isinstance(table, MemoryTable) and table.native is not None:
+            import duckdb
 
-        with duckdb.connect() as connection:
+            connection = stack.enter_context(duckdb.connect())
             connection.register("cutline_source", table.native)
-            with open_source(connection.table("cutline_source"), None, Machine(), TextFormat()) as own:
-                yield own
+            relation = connection.table("cutline_source")
+            table = stack.enter_context(open_source(relation, None, Machine(), TextFormat()))
+        else:
+            raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
+        return _Examination(table, label, pos_label, text, file).diagnosis()
 
 
 class _Examination:
@@ -168,6 +153,7 @@ class _Examination:
         self.rows = int(table.aggregate(["count(*)"])[0])
         self.profiles = profiles(table, exact=self.rows <= _EXACT)
         self.findings: list[str] = []
+        self.say = self.findings.append
         self.other = "VALUE"  # the label that is not positive
         if label is not None:
             table.column(label, "label")
@@ -198,7 +184,7 @@ class _Examination:
             scores = self._scores()
             self._say_copies(scores)
             command = self._command()
-        columns = Table([self._row(profile) for profile in self.profiles], "Columns")
+        columns = Table(map(self._row, self.profiles), "Columns")
         return Diagnosis(
             self.table.name,
             self.rows,
@@ -217,10 +203,9 @@ class _Examination:
 
     def _row(self, p: Profile) -> dict[str, Any]:
         between = f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
-        holds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}.get(
-            p.sort, "other values"
-        )
-        holds = ("whole numbers" if p.whole else holds) + between + (f" ({p.notation})" if p.notation else "")
+        kinds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}
+        holds = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
+        holds += between + (f" ({p.notation})" if p.notation else "")
         return {
             "column": p.name,
             "holds": holds,
@@ -254,7 +239,7 @@ class _Examination:
         """How many of each class; and which class is positive, where that can be told."""
         if self.long is not None:
             case, model = self.long
-            self.findings.append(
+            self.say(
                 f"each case ({case!r}) has a row for each model ({model!r}): the command below compares the models"
             )
         if self.label is None:
@@ -264,7 +249,7 @@ class _Examination:
                 self.labels = few[:1]
                 others = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
                 why = f"no column has two values{others}, so the label cannot be inferred"
-            self.findings.append(f"{why}; choose one with --label")
+            self.say(f"{why}; choose one with --label")
             return ""
         column = self.table.named[self.label]
         counted = self.table.rows(
@@ -274,12 +259,12 @@ class _Examination:
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
             which = "" if self.models else f" ({listed(self.classes.scores, 4)})"
-            self.findings.append(f"several classes: {self.classes.found_by}{which}")
+            self.say(f"several classes: {self.classes.found_by}{which}")
         self.many_labels = len(counted) > 2
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
-            self.findings.append(f"only {pluralize(least, 'row')} of one class: expect wide intervals")
+            self.say(f"only {pluralize(least, 'row')} of one class: expect wide intervals")
         if self.pos_label is None and counted:
             self._choose_positive([value for value, _ in counted])
         elif len(counted) == 2:
@@ -298,11 +283,11 @@ class _Examination:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             how = f"the command below uses {self.pos_label!r}"
             how += "" if len(yes) == 1 else " (choose the positive one with --positive)"
-            self.findings.append(f"{self.label!r} has more than two values: {how}, and the others count as negative")
+            self.say(f"{self.label!r} has more than two values: {how}, and the others count as negative")
         elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             (self.other,) = (text for text in texts if text != self.pos_label)
-            self.findings.append(
+            self.say(
                 f"the labels {listed(texts)} do not show which one is positive: the command below uses "
                 f"{self.pos_label!r}; for the other, write --positive {shlex.quote(self.other)}"
             )
@@ -311,30 +296,24 @@ class _Examination:
         for p in self.profiles:
             if p.is_index:
                 name = repr(p.name) if p.name else "the column without a name"
-                self.findings.append(f"{name} only numbers the rows; it is not used as a score unless you name it")
+                self.say(f"{name} only numbers the rows; it is not used as a score unless you name it")
             elif p.missing == p.rows:
-                self.findings.append(f"{p.name!r} is empty")
+                self.say(f"{p.name!r} is empty")
             elif p.distinct == 1:
-                self.findings.append(f"{p.name!r} has the same value in every row, so it ranks nothing")
+                self.say(f"{p.name!r} has the same value in every row, so it ranks nothing")
             if 0 < p.missing < p.rows and (p.name == self.label or p.name in self.scores):
                 gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
-                self.findings.append(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
+                self.say(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
-                self.findings.append(
-                    f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}"
-                )
+                self.say(f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}")
             elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
                 share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
-                self.findings.append(
-                    f"{p.name!r} holds numbers in {share}, but not in one notation; correct the others"
-                )
+                self.say(f"{p.name!r} holds numbers in {share}, but not in one notation; correct the others")
             if p.is_nearly_number:
-                self.findings.append(f"{p.name!r} holds numbers except in {pluralize(p.strange, 'cell')}; correct them")
+                self.say(f"{p.name!r} holds numbers except in {pluralize(p.strange, 'cell')}; correct them")
 
     def _scores(self) -> list[dict[str, Any]]:
         """Each possible score with its AUC, and what looks wrong with it."""
-        from .verbs import evaluate
-
         if self.label is None or self.classes is not None or self.long is not None:
             return []
         profile_of = {p.name: p for p in self.profiles}
@@ -344,7 +323,7 @@ class _Examination:
             try:
                 ev = evaluate(self.table, score=name, measures=["roc_auc"], progress=False, **how)
             except InputError as error:
-                self.findings.append(f"{name!r} cannot be evaluated: {error}")
+                self.say(f"{name!r} cannot be evaluated: {error}")
                 continue
             auc, ties, p = ev["roc_auc"], ev.facts["tied_pairs"], profile_of[name]
             high, low = (float(ev.ranking.score[k]) for k in (0, -1))
@@ -355,37 +334,32 @@ class _Examination:
                 kind = "0 to 100"
             ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
             rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ties})
-            self._say_of_score(name, kind, auc, ties, (low, high))
+            if auc.value == 1.0 or auc.value > 0.9995:
+                perfect = f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}"
+                self.say(f"{perfect}: was it derived from the label, or fitted on these rows?")
+            elif auc.value == auc.value and auc.high < 0.5:
+                within = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
+                self.say(
+                    f"{name!r} ranks significantly worse than chance, {within}; are these scores of the other class? "
+                    f"If so, add --positive {shlex.quote(self.other)}, or reverse them"
+                )
+            if kind != "probability":
+                between = f"{format_value(low)} and {format_value(high)}"
+                self.say(
+                    f"{name!r} lies between {between}, so it is not a probability: measures at a threshold "
+                    "need --threshold, and measures of probabilities are left out"
+                )
+            if ties > _TIED:
+                self.say(f"{name!r} ties {ties:.0%} of the pairs of a positive and a negative")
         self.chosen = [row["score"] for row in rows]
         probabilities = [row["score"] for row in rows if row["kind"] == "probability"]
         if probabilities and len(probabilities) < len(self.scores):
             others = [name for name in self.scores if name not in probabilities]
-            self.findings.append(
+            self.say(
                 f"the command below uses the probabilities; add --score for {listed(others)} if they are scores too"
             )
             self.chosen = probabilities
         return rows
-
-    def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, ends: tuple[float, float]) -> None:
-        if auc.value == 1.0 or auc.value > 0.9995:
-            self.findings.append(
-                f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it derived from the "
-                "label, or fitted on these rows?"
-            )
-        elif auc.value == auc.value and auc.high < 0.5:
-            self.findings.append(
-                f"{name!r} ranks significantly worse than chance, AUC {auc.value:.3f} ({auc.low:.3f} to "
-                f"{auc.high:.3f}); are these scores of the other class? If so, add --positive "
-                f"{shlex.quote(self.other)}, or reverse them"
-            )
-        if kind != "probability":
-            low, high = map(format_value, ends)
-            self.findings.append(
-                f"{name!r} lies between {low} and {high}, so it is not a probability: measures at a threshold "
-                "need --threshold, and measures of probabilities are left out"
-            )
-        if ties > _TIED:
-            self.findings.append(f"{name!r} ties {ties:.0%} of the pairs of a positive and a negative")
 
     def _say_copies(self, scores: Sequence[dict[str, Any]]) -> None:
         """Rows that are there twice, and scores that are the same."""
@@ -395,7 +369,7 @@ class _Examination:
         if len(fractions) > 1 and len(cells) <= 200:
             (copies,) = table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
             if copies:
-                self.findings.append(
+                self.say(
                     f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "
                     "keep one of each"
                 )
@@ -403,26 +377,22 @@ class _Examination:
         for a, b in pairs:
             first, second = (table.named[row["score"]].sql for row in (a, b))
             if table.count([f"{first} IS DISTINCT FROM {second}"]) == [0]:
-                self.findings.append(f"{a['score']!r} and {b['score']!r} hold the same values")
+                self.say(f"{a['score']!r} and {b['score']!r} hold the same values")
 
     def _command(self) -> str:
         """The first command that runs; empty where none does, which a finding then explains."""
         if self.label is None:
             return self._line(["doctor", self.file, "--label", self.labels[0]]) if self.labels else ""
-        if self.classes is not None or self.long is not None:
-            tried = [self.chosen]
-        else:
-            tried = [self.chosen, *([name] for name in self.chosen if len(self.chosen) > 1)]
-        problem = ""
+        tried = [self.chosen] if self.chosen else []
+        if self.classes is None and self.long is None and len(self.chosen) > 1:
+            tried += [[name] for name in self.chosen]
+        problem = "no column of numbers could be the score"
         for usable in tried:
-            if usable:
-                try:
-                    return self._line(self._checked(usable))
-                except InputError as error:
-                    problem = problem or str(error)
-        if problem or not self.chosen:
-            why = problem or "no column of numbers could be the score"
-            self.findings.append(f"nothing can be evaluated yet: {why}")
+            try:
+                return self._line(self._checked(usable))
+            except InputError as error:
+                problem = str(error) if usable is tried[0] else problem
+        self.say(f"nothing can be evaluated yet: {problem}")
         return ""
 
     def _line(self, words: Sequence[str]) -> str:
@@ -432,8 +402,6 @@ class _Examination:
 
     def _checked(self, usable: Sequence[str]) -> list[str]:
         """The words of the command, after its columns were read as it will read them; refused where it would be."""
-        from .verbs import compare, evaluate
-
         assert self.label is not None
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
         how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
