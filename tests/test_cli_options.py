@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cutline.commands import compare, evaluate
+from cutline.commands import evaluate
 from cutline.commands.group import cli
-from cutline.commands.options import declared
 
 # command -> the options it is called with, and the library's functions behind it
 ONE, TWO = ["--label", "y", "--score", "p"], ["--label", "y", "--score", "p", "--score", "q"]
@@ -102,7 +101,7 @@ ELSEWHERE = {
 TAKEN = {
     "evaluate --calibration": evaluate.OF_CALIBRATION,
     "evaluate --inclusion": evaluate.OF_SAMPLED,
-    "compare --swaps": compare.OF_SWAPS,
+    "compare --swaps": evaluate.OF_SWAPS,
 }
 NOT_BESIDE = {
     "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion", "estimator"},
@@ -161,7 +160,7 @@ OPTIONS = [
     for call in CALLS
     for param in cli.get_command(click.Context(cli), call.split()[0]).params
     if param.name not in ELSEWHERE | NOT_BESIDE.get(call, set()) | {"quiet"}
-    if call not in TAKEN or any(param.name in declared(group) for group in TAKEN[call])
+    if call not in TAKEN or param.name in TAKEN[call]
 ]
 
 

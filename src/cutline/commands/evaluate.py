@@ -1,4 +1,4 @@
-"""``cutline evaluate`` and ``check``: how good one model is, and whether it is good enough."""
+"""``cutline evaluate``, ``compare`` and ``check``: how good models are, which is better, and is it good enough."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, listed
+from ..errors import InputError, listed, show
 from ..table import pluralize, to_jsonable
 from . import options as o
-from .options import COMMAND_LINE, about_file, argument, column, command, option, refuse_others
+from .options import COMMAND_LINE, argument, column, command, option, refuse_others
 from .output import Report, note
 from .reading import (
     Columns,
-    choose_columns,
     choose_engine,
     facts_of,
     load,
-    load_one_score,
+    load_models,
     named_columns,
     negative_labels,
     one_score,
     opened,
-    opened_by,
-    say_dropped,
     say_if_long,
-    say_understood,
+    say_read,
 )
 
 if TYPE_CHECKING:
@@ -35,41 +32,17 @@ if TYPE_CHECKING:
     from ..decide.thresholds import Cut
     from ..evaluation import Evaluation
     from ..segments import Segments
-    from ..sources.duckdb import DuckTable
 
 # The simulated samples of a test of calibration: 999 and the sample itself give p-values in steps of 1/1000.
 _CALIBRATION_DRAWS = 999
 _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 
 
-class PagePrices(o.Arguments, section="Output"):
-    """What a place costs and a hit is worth."""
-
-    cost: float | None = option("Cost of each place, for the report.")
-    value: float | None = option("Value of each hit, for the report.")
-
-
-class JudgeArguments(
-    o.LabelValues,
-    o.Weighted,
-    o.Places,
-    o.Threshold,
-    o.ErrorCosts,
-    o.PrevalenceShare,
-    o.Segmented,
-    o.Batched,
-    o.Clustered,
-    o.ClassOrder,
-    o.Measures,
-    o.Intervals,
-    o.Printed,
-    o.Paged,
-    o.Plotted,
-    PagePrices,
-    o.Reading,
-    o.Engine,
-):
+class JudgeArguments(o.Arguments):
     """What ``evaluate`` and ``compare`` share."""
+
+    cost: float | None = option("Cost of each place, for the report.", section="Output")
+    value: float | None = option("Value of each hit, for the report.", section="Output")
 
     def check(self) -> None:
         """Prices that nothing shows are an error, before anything is computed."""
@@ -86,22 +59,11 @@ class JudgeArguments(
 
     def of_table(self, engine: str, columns: Columns) -> dict[str, Any]:
         """What the library's verbs take of a table of two classes."""
-        taken = {
-            "label": columns.label,
-            "weight": self.weight,
-            "pos_label": self.positive,
-            "neg_label": negative_labels(self),
-            "missing": self.missing or "error",
-            "decimal": self.decimal,
-            "prevalence": self.prevalence,
-            "batch": self.batch,
-            "clusters": self.cluster,
-            "by": list(self.by) or None,
-            "stream": False if engine == "memory" else None,
-            "threshold": self.threshold,
-            "quota": self.quota,
-            **self.measuring(),
-        }
+        roles = ("weight", "decimal", "prevalence", "batch", "threshold", "quota")
+        taken: dict[str, Any] = {name: getattr(self, name) for name in roles}
+        taken |= {"label": columns.label, "pos_label": self.positive, "neg_label": negative_labels(self)}
+        taken |= {"missing": self.missing or "error", "clusters": self.cluster, "by": list(self.by) or None}
+        taken |= {"stream": False if engine == "memory" else None, **self.measuring()}
         if "resamples" not in self.given:
             taken["n_resamples"] = None  # a stream has a default of its own
         return taken
@@ -113,72 +75,69 @@ class JudgeArguments(
         return {**roles, **order, "decimal": self.decimal, **self.measuring()}
 
 
-class EvaluateColumns(o.OneModel, section="Columns"):
-    """The columns of one model, also of several classes or of labels that are not all known."""
+# What both take after their columns.
+_PRICES, _PICTURES = ("cost", "value"), ("html", *o.PLOT)
+_JUDGED = [
+    *(*o.LABELS, "weight", "quota", "threshold", *o.ERROR_COSTS, "prevalence", "by", "batch", "cluster"),
+    *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
+]
+_OF_CLASSES = ("predicted", "case", "class_column")
+_OF_SAMPLE = ("inclusion", "estimator")
+
+
+class EvaluateArguments(
+    JudgeArguments,
+    takes=[*o.ONE_MODEL, *_OF_CLASSES, *_OF_SAMPLE, *_JUDGED, "quota_by", "fairness", *o.GOALS],
+):
+    """The options of ``evaluate``."""
 
     score: str | None = column(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
     )
     predicted: str | None = column("Column with the predicted class.")
     case: str | None = column("Column with the case (a row per case and class).")
-    class_column: str | None = column("Column with the class (a row per case and class).", "--class")
-
-
-class SampledLabels(o.Arguments, section="Columns"):
-    """Labels of some rows only."""
-
+    class_column: str | None = column("Column with the class (a row per case and class).", "--class", section="Columns")
     inclusion: str | None = option(
         "Labels are known for some rows only: the probability of being labelled, a column or a share.",
         metavar="COLUMN|P",
+        section="Columns",
     )
     estimator: str = o.choice(
         "With --inclusion: also use the scores of unlabelled rows, or labelled rows only.",
         ["assisted", "hajek"],
         default="assisted",
+        section="Columns",
     )
-
-
-class EvaluateRows(o.Arguments, section="Groups of rows"):
-    """The places of segments and batches."""
-
     quota_by: str | None = option(
-        "With --by: also show what fixed quotas per segment would cost (north:60,south:40).", metavar="S:N,…"
+        "With --by: also show what fixed quotas per segment would cost (north:60,south:40).",
+        metavar="S:N,…",
+        section="Groups of rows",
     )
-    fairness: bool = option("With --by: also show who gets the places of one list, and what other rules would cost.")
-
-
-class Abstaining(o.Arguments, section="Where to cut"):
-    """Answers that are left open."""
-
+    fairness: bool = option(
+        "With --by: also show who gets the places of one list, and what other rules would cost.",
+        section="Groups of rows",
+    )
     abstain: float | None = o.share(
-        "Several classes: the confidence above which answers reach this accuracy (at --level).", "ACCURACY"
+        "Several classes: the confidence above which answers reach this accuracy (at --level).",
+        "ACCURACY",
+        section="Where to cut",
     )
-
-
-class CalibrationOutput(o.Arguments, section="Output"):
-    """Another answer than the measures."""
-
-    calibration: bool = option("Instead: are the probabilities right? csv prints the reliability curve with its bands.")
-
-
-class EvaluateArguments(
-    EvaluateColumns, SampledLabels, JudgeArguments, EvaluateRows, o.Goals, Abstaining, CalibrationOutput
-):
-    """The options of ``evaluate``."""
+    calibration: bool = option(
+        "Instead: are the probabilities right? csv prints the reliability curve with its bands.", section="Output"
+    )
 
 
 # The options that have a meaning for several classes, for labels of some rows only, and for a test of calibration.
-Groups = list[type[o.Arguments]]
-OF_CLASSES: Groups = [
-    *(EvaluateColumns, o.Weighted, o.Clustered, o.ClassOrder, o.Measures, o.Intervals, o.Printed, o.Reading),
-    *(o.Engine, o.Places, o.Paged, o.Plotted, PagePrices, Abstaining),
+OF_CLASSES = [
+    *(*o.ONE_MODEL, *_OF_CLASSES, "weight", "cluster", *o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED),
+    *(*o.READING, *o.ENGINE, "quota", *_PICTURES, *_PRICES, "abstain"),
 ]
-OF_SAMPLED: Groups = [
-    *(o.OneModel, SampledLabels, o.LabelValues, o.Places, o.Threshold, o.Measures, o.Level, o.NoIntervals),
-    *(o.Text, o.Printed, o.Plotted),
+OF_SAMPLED = [
+    *(*o.ONE_MODEL, *_OF_SAMPLE, *o.LABELS, "quota", "threshold", *o.MEASURES, "level", "no_intervals"),
+    *(*o.TEXT_FORMAT, *o.PRINTED, *o.PLOT),
 ]
-OF_CALIBRATION: Groups = [
-    *(o.OneModel, CalibrationOutput, o.LabelValues, o.Weighted, o.Resamples, o.Reading, o.Printed, o.Plotted),
+OF_CALIBRATION = [
+    *(*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT),
 ]
 ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
@@ -219,24 +178,28 @@ def evaluate(asked: EvaluateArguments) -> Report:
     asked.check()
     if asked.calibration:
         return _calibration(asked)
-    if asked.inclusion is not None:
-        return _evaluate_sampled(asked, asked.inclusion)
+    is_sampled = asked.inclusion is not None
+    if is_sampled:
+        refuse_others(asked, OF_SAMPLED, "cannot be used with --inclusion", "leave one of them out")
+        if asked.label is None:
+            problem = "is required: a label column with empty cells cannot be detected"
+            raise InputError("label", problem, "name it with {label}")
     if asked.quota_by is not None and not asked.by:
         raise InputError("quota_by", "gives places to segments", "name their column with {by}")
     if asked.fairness and not asked.by:
         raise InputError("fairness", "compares segments", "name their column with {by}")
-    engine = choose_engine(asked)
+    engine = "memory" if is_sampled else choose_engine(asked)
     goal = _goal(asked, engine)
-    with opened_by(engine, asked) as table:
-        classes = _find_classes(table, asked, engine)
+    with opened(asked, engine=engine) as table:
+        classes = None if is_sampled else _find_classes(table, asked, engine)
         if classes is not None:
             return _evaluate_classes(table, asked, classes)
-        if asked.score is not None and engine == "duckdb":
-            meant = matching(table, asked.score)
-            if len(meant) > 1:
-                problem = f"takes one column with --engine duckdb, not {listed(meant)}"
-                raise InputError("score", problem, "name one of them, or load the file with {engine='memory'}")
-        columns = named_columns(engine, table, asked, [asked.score] if asked.score else [], several=False)
+        meant = matching(table, asked.score) if asked.score is not None and engine == "duckdb" else ()
+        if len(meant) > 1:
+            problem = f"takes one column with --engine duckdb, not {listed(meant)}"
+            raise InputError("score", problem, "name one of them, or load the file with {engine='memory'}")
+        named = [one_score(table, asked.score)] if is_sampled else [asked.score] if asked.score else []
+        columns = named_columns(engine, table, asked, named, several=False)
         if len(columns.scores) > 1:
             if asked.positive is not None:
                 problem = f"is for one score column, but {{score}} means {listed(columns.scores)}"
@@ -248,24 +211,37 @@ def evaluate(asked: EvaluateArguments) -> Report:
         few = _few_measures(asked)
         if asked.html is None:  # the page shows every measure
             taken["measures"] = few or taken["measures"]
-        cut = _cut_for(table, asked, columns, goal) if goal else None
-        if cut is not None:
+        cut: Cut | None = None
+        if goal:
+            from ..decide.thresholds import threshold_for
+
+            how: dict[str, Any] = {**goal, **asked.drawn}
+            rows = load(table, asked, columns.label, columns.scores, quiet=True)
+            cut = threshold_for(rows.positive, rows.scores[columns.scores[0]], sample_weight=rows.weight, **how)
             taken["threshold"] = float(cut)
-        with about_file(table.name):
-            ev = evaluate_rows(table, **taken)
-        say_understood(ev.understood)
-        if engine == "memory":
+        if asked.inclusion is not None:
+            try:
+                taken["inclusion"] = o.read_share(asked.inclusion)  # the same for all rows
+            except ValueError:
+                taken["inclusion"] = table.column(asked.inclusion, "inclusion").name
+            for name in ("stream", "n_resamples", "seed"):  # nothing is drawn, and nothing streamed
+                del taken[name]
+            taken["estimator"] = asked.estimator
+        ev = evaluate_rows(table, **taken)
+        say_read(ev.understood)
+        if engine == "memory" and not is_sampled:
             say_if_long(table, columns.label, columns.scores, asked.weight)
     facts = facts_of(asked, columns, ev.dropped)
+    if is_sampled:
+        facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"], "estimator": asked.estimator}
     shown = ev
     if few is not None and asked.html is not None:
         from ..evaluation import choose_specs
 
         # as it was asked for: measures are named by 10%, not by the number that it comes to
         keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=asked.quota)]
-        shown = replace(
-            ev, estimates={key: ev.estimates[key] for key in keys}, specs={key: ev.specs[key] for key in keys}
-        )
+        facts_by_key: dict[str, Any] = {"estimates": ev.estimates, "specs": ev.specs}
+        shown = replace(ev, **{name: {key: held[key] for key in keys} for name, held in facts_by_key.items()})
     report = _report_of(shown, facts, asked, short=few is not None, cut=cut)
     return replace(report, **pictures(ev, facts, asked))
 
@@ -291,16 +267,10 @@ def _report_of(
         return content
 
     number = sum(measure.of_one_score and not measure.own for measure in measures())
-    return Report(
-        ev,
-        facts,
-        settings_of(ev, ev.facts["rows"], asked.measures),
-        document,
-        sections=partial(ev.sections, terms=COMMAND_LINE, all_measures=asked.everything, cut=cut),
-        more=[f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
-        if short
-        else [],
-    )
+    more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
+    sections = partial(ev.sections, terms=COMMAND_LINE, all_measures=asked.everything, cut=cut)
+    settings = settings_of(ev, ev.facts["rows"], asked.measures)
+    return Report(ev, facts, settings, document, sections=sections, more=more if short else [])
 
 
 def _few_measures(asked: EvaluateArguments) -> list[str] | None:
@@ -316,16 +286,11 @@ def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[st
     """How an evaluation or a comparison was made, of two classes or of several."""
     s = result.settings
     drawn = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
-    quotas = getattr(result, "quotas", None)
-    prevalence = getattr(result, "prevalence", None)
-    given = {
-        "threshold": getattr(result, "threshold", None),
-        "quota": getattr(result, "quota", None) if quotas is None else str(quotas),
-        "measures": ", ".join(measures) or None,
-        "margin": getattr(result, "margin", None),
-        "interval": None if s.interval == "auto" else s.interval,
-        "prevalence": None if prevalence is None else str(prevalence),
-    }
+    given = {name: getattr(result, name, None) for name in ("threshold", "quota", "margin", "prevalence", "quotas")}
+    quotas = given.pop("quotas")
+    given |= {} if quotas is None else {"quota": str(quotas)}
+    given |= {"measures": ", ".join(measures) or None, "interval": None if s.interval == "auto" else s.interval}
+    given |= {} if given["prevalence"] is None else {"prevalence": str(given["prevalence"])}
     return {"rows": rows, **{key: value for key, value in given.items() if value is not None}, **drawn}
 
 
@@ -370,16 +335,6 @@ def _goal(asked: EvaluateArguments, engine: str) -> dict[str, float]:
     return goal
 
 
-def _cut_for(table: DuckTable, asked: EvaluateArguments, columns: Columns, goal: Mapping[str, float]) -> Cut:
-    from ..decide.thresholds import threshold_for
-
-    score = columns.scores[0]
-    rows = load(table, asked, columns.label, [score], quiet=True)
-    how: dict[str, Any] = {**goal, **asked.drawn}
-    with about_file(table.name):
-        return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **how)
-
-
 def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, taken: dict[str, Any]) -> Report:
     """One model in each segment."""
     from ..present.segment_words import default_measures
@@ -398,10 +353,9 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, t
         order = asked.order or (list(seg) if asked.ordered else None)
         return seg.shown_with(order=order, places=places)
 
-    with about_file(table.name):
-        seg = made(**few)
-        every = made() if few and asked.html is not None else seg  # the page shows every measure
-    say_understood(seg.overall.understood)
+    seg = made(**few)
+    every = made() if few and asked.html is not None else seg  # the page shows every measure
+    say_read(seg.overall.understood)
     facts = facts_of(asked, columns, seg.overall.dropped)
 
     def document() -> dict[str, Any]:
@@ -418,47 +372,16 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, t
     return Report(seg, facts, settings, document, sections=sections, more=more, **pictures(every, facts, asked))
 
 
-def _evaluate_sampled(asked: EvaluateArguments, inclusion: str) -> Report:
-    """One model on a list of which only some labels are known."""
-    from ..verbs import evaluate as evaluate_rows
-
-    refuse_others(asked, OF_SAMPLED, "cannot be used with --inclusion", "leave one of them out")
-    label = asked.label
-    if label is None:
-        raise InputError(
-            "label", "is required: a label column with empty cells cannot be detected", "name it with {label}"
-        )
-    few = _few_measures(asked)
-    with opened(asked) as table:
-        columns = choose_columns(table, asked, [one_score(table, asked.score)])
-        try:
-            probability: str | float = o.read_share(inclusion)  # the same for all rows
-        except ValueError:
-            probability = table.column(inclusion, "inclusion").name
-        taken = asked.of_table("memory", columns)
-        taken["measures"] = few or taken["measures"]
-        for name in ("stream", "n_resamples", "seed"):  # nothing is drawn, and nothing streamed
-            del taken[name]
-        with about_file(table.name):
-            score = columns.scores[0]
-            ev = evaluate_rows(table, score=score, inclusion=probability, estimator=asked.estimator, **taken)
-    say_understood(ev.understood)
-    facts = facts_of(asked, columns)
-    facts |= {"inclusion": inclusion, "labelled": ev.facts["labelled"], "estimator": asked.estimator}
-    return _report_of(ev, facts, asked, short=few is not None)
-
-
 def _calibration(asked: EvaluateArguments) -> Report:
     """Are the probabilities right, and how sure is that."""
     from ..verbs import evaluate as evaluate_arrays
 
     refuse_others(asked, OF_CALIBRATION, "cannot be used with --calibration", "leave one of them out")
-    loaded = load_one_score(asked)
+    loaded = load_models(asked)
     how: dict[str, Any] = {"sample_weight": loaded.rows.weight, "measures": ["brier_score"], **asked.drawn}
     if "resamples" not in asked.given:
         how["n_resamples"] = _CALIBRATION_DRAWS
-    with about_file(loaded.table.name):
-        made = evaluate_arrays(*loaded.arrays, name=loaded.score, **how).calibration()
+    made = evaluate_arrays(*loaded.arrays, name=loaded.score, **how).calibration()
     rows = len(loaded.rows)
     settings = {"rows": rows, "level": made.level, "simulations": made.n_simulations, "seed": asked.seed}
     return Report(made, loaded.facts, settings, lambda: {"rows": rows, **made.to_dict()}, made.bands.to_dicts)
@@ -509,13 +432,12 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
     """One model of several classes."""
     from ..verbs import evaluate as evaluate_rows
 
-    with about_file(table.name):
-        taken: dict[str, Any] = {**{name: value or None for name, value in columns.items()}, **asked.of_classes()}
-        ev: ClassEvaluation = evaluate_rows(table, **taken)
-        abstention = None if asked.abstain is None else ev.abstain(asked.abstain, confidence=asked.level)
+    taken: dict[str, Any] = {**{name: value or None for name, value in columns.items()}, **asked.of_classes()}
+    ev: ClassEvaluation = evaluate_rows(table, **taken)
+    abstention = None if asked.abstain is None else ev.abstain(asked.abstain, confidence=asked.level)
     if "case" in columns:
         note(f"{len(ev.sample):,} cases of {len(ev.classes)} classes, a row for each case and class")
-    say_dropped(ev.dropped or 0, len(ev.sample))
+    say_read("", ev.dropped or 0, len(ev.sample))
     facts = {"file": asked.file, **columns, "weight": asked.weight, "cluster": asked.cluster, "dropped": ev.dropped}
     facts = {key.removesuffix("_column"): value for key, value in facts.items() if value}
 
@@ -535,10 +457,214 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
     return Report(ev, facts, settings, document, sections=sections, more=more, page=write)
 
 
+# ------------------------------------------------------------------------------------------------------ comparison
+
+
+_MODELS, _SHOWN = ("file", "label", "scores"), ("pairs", "why", "swaps")
+_BY_CASE = ("predicted", "model", "case")
+
+
+class CompareArguments(JudgeArguments, takes=[*_MODELS, *_BY_CASE, *_JUDGED, "margin", *_SHOWN]):
+    """The options of ``compare``."""
+
+    predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
+    model: str | None = column("Column with the model (one row per case and model).")
+    case: str | None = column("Column with the case (one row per case and model).")
+    margin: float | None = option("Differences below this do not matter to you.", section="Measures and intervals")
+    pairs: bool = option(
+        "Also show the difference of each pair of models, and who leads at which quota.", section="Output"
+    )
+    why: bool = option("Explain how the model for each goal is chosen.", section="Output")
+    swaps: bool = option(
+        "Instead: who enters and who leaves the list when the second --score replaces the first (with --quota).",
+        section="Output",
+    )
+
+
+OF_SWAPS = [*_MODELS, *_SHOWN, "quota", *o.LABELS, "weight", "level", *o.READING, *o.PRINTED, *o.PLOT]
+OF_MODELS_OF_CLASSES = [
+    *(*_MODELS, *_BY_CASE, "weight", "cluster", *o.CLASS_ORDER, *o.INTERVALS, "margin", *o.PRINTED, *o.MEASURES),
+    *(*_SHOWN, *o.READING, *o.ENGINE, "html", *o.PLOT),
+]
+# these have a meaning for one model of several classes, and not for a comparison of them
+_NOT_COMPARED = ("quota", "cost", "value", "why")
+
+
+@command(
+    CompareArguments,
+    """\
+  cutline compare scores.csv --quota 20
+  cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
+  cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
+  cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
+  cutline compare scores.csv --label y --score old --score new --quota 500 --swaps --format csv > swapped.csv
+""",
+)
+def compare(asked: CompareArguments) -> Report:
+    """Compare models: which one is better, by how much, and whether the difference could be chance.
+
+    FILE has one row per case, with its real outcome and a score column for each model. Without --score all
+    columns of fractions are compared. With --model and --case it has a row for each case and model. With more than
+    two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
+
+    With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how
+    the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1).
+    """
+    from ..verbs import compare as compare_models
+
+    asked.check()
+    if asked.swaps:
+        return _swaps(asked)
+    costs = asked.error_costs()
+    engine = choose_engine(asked)
+    if costs and engine != "memory":
+        raise InputError("cost_fp", f"is not read from a stream (--engine {engine})", "leave it out")
+    by_case = asked.model is not None or asked.case is not None
+    with opened(asked, engine=engine) as table:
+        if by_case:
+            columns = _columns_by_case(engine, asked)
+        elif engine != "spark" and asked.label is not None and _of_classes(table, asked, asked.label):
+            return _compare_classes(table, asked, asked.label)
+        for_classes = [f"--{name}" for name in ("predicted", "ordered", "order") if getattr(asked, name)]
+        if for_classes:
+            remedy = "name {label}, and each model's columns: --score 'a_*'"
+            raise InputError(None, f"{for_classes[0]} is for several classes", remedy)
+        if not by_case:
+            columns = named_columns(engine, table, asked, asked.scores, several=True)
+            if len(columns.scores) < 2:
+                problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
+                raise InputError(None, problem, "name them with {score}")
+        taken = asked.of_table(engine, columns) | {"model": asked.model, "case": asked.case, "margin": asked.margin}
+        made = compare_models(table, score=columns.scores[0] if by_case else columns.scores, **taken)
+        cheapest = made.cheapest(**costs) if costs and not asked.by else None
+    if by_case:
+        note(f"models: {listed(made)}")
+        columns = Columns(columns.label, tuple(made))
+    say_read(made.first.understood)
+    facts = facts_of(asked, columns, made.first.dropped)
+    settings = settings_of(made, made.first.facts["rows"], asked.measures)
+    if asked.by:
+        by_segment = made.segments
+        sections = partial(by_segment.sections, terms=COMMAND_LINE, all_measures=asked.everything)
+        rows = lambda: by_segment.differences().to_dicts()  # noqa: E731
+        return Report(by_segment, facts, settings, None, rows, sections, **pictures(by_segment, facts, asked))
+
+    def document() -> dict[str, Any]:
+        from ..present.words import dominance_of
+
+        cheap = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
+        return {**json.loads(made.to_json()), "dominance": dominance_of(made), **cheap}
+
+    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
+    sections = partial(made.sections, terms=COMMAND_LINE, **shown)
+    rows = lambda: list(made.differences)  # noqa: E731
+    more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
+    return Report(made, facts, settings, document, rows, sections, more, **pictures(made, facts, asked))
+
+
+def _columns_by_case(engine: str, asked: CompareArguments) -> Columns:
+    """The columns of a file with a row for each case and model."""
+    for key in ("by", "batch", "cluster"):
+        if getattr(asked, key):
+            raise InputError(key, "needs a row for each case, not one for each case and model", "leave it out")
+    if None in (asked.case, asked.model) or asked.label is None or len(asked.scores) != 1 or engine == "spark":
+        where = ", and is not read on Spark" if engine == "spark" else ""
+        problem = f"a file with a row for each case and model needs four columns{where}"
+        raise InputError(None, problem, "name {case}, {model}, {label} and one {score}")
+    return Columns(asked.label, asked.scores)
+
+
+def _of_classes(table: Any, asked: CompareArguments, label: str) -> bool:
+    """Whether the models have a score column for each class (``--score 'a_*' --score 'b_*'``) or predicted classes."""
+    from ..sources.class_matrix import find_class_columns
+    from ..sources.profiles import matching
+
+    if asked.predicted:
+        return True
+    patterns = asked.scores
+    if asked.positive is not None or len(patterns) < 2 or not all("*" in pattern for pattern in patterns):
+        return False
+    if any(len(matching(table, pattern)) < 2 for pattern in patterns):
+        return False
+    taken = [name for name in (asked.weight, asked.cluster, *asked.by) if name]
+    return all(find_class_columns(table, label, pattern, None, taken) is not None for pattern in patterns)
+
+
+def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
+    from ..verbs import compare as compare_models
+
+    if len(asked.scores) + len(asked.predicted) < 2:
+        raise InputError(None, "a comparison needs two models or more", "name them with {score} or {predicted}")
+    compared = "cannot be used when models of several classes are compared"
+    for name in _NOT_COMPARED:
+        if name in asked.given:
+            refuse_others(asked, OF_MODELS_OF_CLASSES, compared, "use it with: cutline evaluate, or leave it out")
+    refuse_others(asked, OF_MODELS_OF_CLASSES, "works with two classes only", ONE_CLASS)
+    models: dict[str, Any] = {"score": list(asked.scores) or None, "predicted": list(asked.predicted) or None}
+    cmp = compare_models(table, label=label, margin=asked.margin, **models, **asked.of_classes())
+    first = cmp.first
+    say_read("", first.dropped or 0, len(first.sample))
+    facts = {"file": asked.file, "label": label, **models, "dropped": first.dropped}
+    facts = {key: value for key, value in facts.items() if value}
+    shown: dict[str, Any] = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": first.dropped or 0}
+    sections = partial(cmp.sections, terms=COMMAND_LINE, **shown)
+    source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+    page = partial(cmp.to_html, source=source)
+    more = ["--pairs", f"--all ({pluralize(len(cmp.specs), 'measure')})", "--html report.html"]
+    settings = settings_of(cmp, len(first.sample), asked.measures)
+    return Report(cmp, facts, settings, sections=sections, more=more, page=page)
+
+
+def _swaps(asked: CompareArguments) -> Report:
+    """Who enters and who leaves the list when one model replaces another."""
+    from ..decide.model_choice import swaps
+    from ..quotas import Quotas
+    from ..sources.arrays import make_sample
+    from ..validate import check_number
+
+    refuse_others(asked, OF_SWAPS, "cannot be used with --swaps", "leave one of them out")
+    if asked.quota is None or isinstance(asked.quota, Quotas):
+        problem = "is missing" if asked.quota is None else "is a range, and a swap set has one number of places"
+        raise InputError("quota", problem, "write e.g. --quota 500 or --quota 5%")
+    check_number(asked.level, "level", 0.0, 1.0, open_ends=True)
+    loaded = load_models(asked, asked.scores)
+    rows, names = loaded.rows, loaded.columns.scores
+    if len(names) != 2:
+        means = f" and means {listed(names)}" if len(names) > 1 else ""
+        remedy = "give it twice: first the old model, then the new one"
+        raise InputError("score", f"must name two models{means}", remedy)
+    old, new = names
+    a, b = (make_sample(rows.positive, rows.scores[name], sample_weight=rows.weight) for name in names)
+    made = swaps(a, b, asked.quota, names=(old, new), level=asked.level)
+
+    def swapped() -> list[dict[str, Any]]:
+        return [
+            {
+                "row": int(k if rows.source_rows is None else rows.source_rows[k]) + 1,
+                "swap": side,
+                "positive": bool(rows.positive[k]),
+                old: float(rows.scores[old][k]),
+                new: float(rows.scores[new][k]),
+            }
+            for side, those in (("enters", made.entering), ("leaves", made.leaving))
+            for k in those
+        ]
+
+    def document() -> dict[str, Any]:
+        facts = {key: value for key, value in made.to_dict().items() if key not in ("entering", "leaving")}
+        return {"rows": len(rows), **facts, "swapped_rows": swapped()}
+
+    settings = {"rows": len(rows), "quota": made.quota, "level": asked.level}
+    return Report(made, loaded.facts, settings, document, swapped, more=["--format csv (the swapped rows)"])
+
+
 # ---------------------------------------------------------------------------------------------------- conditions
 
 
-class CheckArguments(o.OneModel, o.LabelValues, o.Weighted, o.Threshold, o.Resamples, o.Reading, o.Printed):
+class CheckArguments(
+    o.Arguments,
+    takes=[*o.ONE_MODEL, "conditions", *o.LABELS, "weight", "threshold", *o.DRAWN, *o.READING, *o.PRINTED],
+):
     """The options of ``check``."""
 
     conditions: tuple[str, ...] = argument(nargs=-1, required=True)
@@ -562,12 +688,11 @@ def check(asked: CheckArguments) -> Report:
     from ..verdict import check_conditions, parse_condition
 
     conditions = [parse_condition(text) for text in asked.conditions]
-    loaded = load_one_score(asked)
+    loaded = load_models(asked)
     measures = list(dict.fromkeys(condition.measure for condition in conditions))
     how: dict[str, Any] = {"sample_weight": loaded.rows.weight, "threshold": asked.threshold, **asked.drawn}
-    with about_file(loaded.table.name):
-        ev = evaluate_arrays(*loaded.arrays, name=loaded.score, measures=measures, **how)
-        outcome = check_conditions(ev, asked.conditions)
+    ev = evaluate_arrays(*loaded.arrays, name=loaded.score, measures=measures, **how)
+    outcome = check_conditions(ev, asked.conditions)
 
     settings: dict[str, Any] = {"rows": len(loaded.rows), "level": asked.level, "resamples": asked.resamples}
     if any(spec.measure.needs_threshold for spec in ev.specs.values()):

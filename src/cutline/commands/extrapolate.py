@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,14 +13,15 @@ from ..errors import InputError
 from ..table import Section
 from ..validate import check_whole
 from . import options as o
-from .options import about_file, choice, column, command, option, refuse_others, share
+from .options import choice, column, command, option, refuse_others, share
 from .output import Report, note
 from .reading import choose_columns, complete_rows, load, opened
 
 if TYPE_CHECKING:
-    from ..extrapolation.extrapolation_result import BySize, Extrapolation
-    from ..extrapolation.growth_comparison import GrowthComparison
     from ..sources.duckdb import DuckTable
+
+
+_OTHER = "Other kinds of files"
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
@@ -33,8 +34,26 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
         raise click.BadParameter(f"{value!r}: give whole numbers separated by commas, such as 100,1000") from None
 
 
-class Scores(o.Arguments, section="Columns"):
-    """A score for each class, or the coordinates of an embedding."""
+# Options of a kind of file, and of what is computed from it.
+_RECOGNISED = ("label", "scores", "distance")
+_COMPETITORS = ("groups", "costs", "candidates")
+_WINS = ("wins", "tied", "among")
+_GALLERY = ("gallery", "metric", "templates")
+_ACCURACIES = ("accuracy", "sizes")
+_STRANGERS = ("strangers", "fpir")
+_FIRST_PLACES = ("top", "half_width", "ties")
+_CURVE = (*o.PLOT, "no_intervals", "method", "until", "not_marginal", "everything")
+_EVERY_KIND = ("file", *o.DRAWN, *o.READING, *o.PRINTED, "classes")
+
+
+class ExtrapolateArguments(
+    o.Arguments,
+    takes=[
+        *("file", *_RECOGNISED, *_COMPETITORS, *_WINS, *_GALLERY, *_ACCURACIES, *_STRANGERS, *o.LABELS, "pairs"),
+        *(*_EVERY_KIND, *_FIRST_PLACES, *_CURVE),
+    ],
+):
+    """The options of ``extrapolate``."""
 
     scores: tuple[str, ...] = option(
         "Score columns, e.g. 'p_*' (default: all except the label). Give it twice to compare two recognisers.",
@@ -42,87 +61,60 @@ class Scores(o.Arguments, section="Columns"):
         metavar="PATTERN",
         multiple=True,
     )
-
-    @property
-    def pattern(self) -> str | None:
-        """The one pattern, where two mean nothing."""
-        if len(self.scores) > 1:
-            raise click.UsageError("--score is given twice, which compares two recognisers by scores for each class")
-        return self.scores[0] if self.scores else None
-
-
-class Distances(o.Arguments, section="Columns"):
-    """Scores of which the smallest is the best."""
-
-    distance: bool = option("Scores are distances: smaller means closer.")
-
-
-class Competitors(o.Arguments, section="Columns"):
-    """What more is known about the classes."""
-
+    distance: bool = option("Scores are distances: smaller means closer.", section="Columns")
     groups: str | None = option(
         "Family of each class: a column, or a file with the classes in its first column and families in its second.",
         metavar="COLUMN|FILE",
+        section="Columns",
     )
     costs: str | None = option(
         "File with what it costs to call the class of a row the class of a column: print costs instead.",
         type=o.InputFile(),
         metavar="FILE",
+        section="Columns",
     )
-    candidates: bool = option("Each row is a candidate list: a missing score ranks below all others.")
-
-
-class Wins(o.Arguments, section="Other kinds of files"):
-    """Wrong classes beaten."""
-
-    wins: str | None = column("Column with the number of wrong classes that each case's class beat.")
-    tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).")
-    among: int | None = option("Number of classes tested (with --wins).", metavar="N")
-
-
-class Gallery(o.Arguments, section="Other kinds of files"):
-    """Embeddings of probes and of a gallery."""
-
+    candidates: bool = option(
+        "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
+    )
+    wins: str | None = column("Column with the number of wrong classes that each case's class beat.", section=_OTHER)
+    tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).", section=_OTHER)
+    among: int | None = option("Number of classes tested (with --wins).", metavar="N", section=_OTHER)
     gallery: str | None = option(
         "File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
         type=o.InputFile(),
         metavar="FILE",
+        section=_OTHER,
     )
-    metric: str = choice("How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean")
+    metric: str = choice(
+        "How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean", section=_OTHER
+    )
     templates: str = choice(
         "What counts of a class with several gallery rows: its best score or their mean (with --gallery).",
         ["best", "mean"],
         default="best",
+        section=_OTHER,
     )
-
-
-class Accuracies(o.Arguments, section="Other kinds of files"):
-    """Accuracies that are known."""
-
-    accuracy: str | None = column("Column with accuracies (with --sizes).")
-    sizes: str | None = column("Column with the number of classes (with --accuracy).")
-
-
-class Strangers(o.Arguments, section="Other kinds of files"):
-    """Probes that are not in the gallery."""
-
+    accuracy: str | None = column("Column with accuracies (with --sizes).", section=_OTHER)
+    sizes: str | None = column("Column with the number of classes (with --accuracy).", section=_OTHER)
     strangers: str | None = option(
-        "Scores of probes not in the gallery: print FNIR at --fpir instead.", type=o.InputFile(), metavar="FILE"
+        "Scores of probes not in the gallery: print FNIR at --fpir instead.",
+        type=o.InputFile(),
+        metavar="FILE",
+        section=_OTHER,
     )
     fpir: float = share(
-        "Share of strangers that may be falsely identified (with --strangers).", default="0.01", show_default=True
+        "Share of strangers that may be falsely identified (with --strangers).",
+        default="0.01",
+        show_default=True,
+        section=_OTHER,
     )
-
-
-class ComparedPairs(o.LabelValues, section="Other kinds of files"):
-    """Comparisons of two."""
-
-    pairs: str | None = column("Score of each 1:1 comparison; --label says which are of the same class.")
-
-
-class FirstPlaces(o.Arguments):
-    """What counts as right."""
-
+    pairs: str | None = column(
+        "Score of each 1:1 comparison; --label says which are of the same class.", section=_OTHER
+    )
+    classes: list[int] = option(
+        "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=_numbers, metavar="N,N,…"
+    )
+    resamples: int = option("Bootstrap resamples of the classes.", default=100, show_default=True)
     top: int = option(
         "Count a case as right if its class is among the best T.", default=1, show_default=True, metavar="T"
     )
@@ -132,11 +124,6 @@ class FirstPlaces(o.Arguments):
         ["random", "optimistic", "pessimistic"],
         default="random",
     )
-
-
-class AccuracyCurve(o.Plotted, o.NoIntervals):
-    """The curve of accuracy by number of classes."""
-
     method: str = option(
         "auto, or one method by name (see the guide More classes).", default="auto", show_default=True, metavar="NAME"
     )
@@ -145,31 +132,12 @@ class AccuracyCurve(o.Plotted, o.NoIntervals):
     no_intervals: bool = option("Values only; faster.")
     everything: bool = option("Also print every method and how it did in the back-test.", "--all")
 
-
-class Extrapolated(o.Resamples, o.Reading, o.Printed):
-    """What every kind of file takes."""
-
-    classes: list[int] = option(
-        "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=_numbers, metavar="N,N,…"
-    )
-    resamples: int = option("Bootstrap resamples of the classes.", default=100, show_default=True)
-
-
-class ExtrapolateArguments(
-    o.Labelled,
-    Scores,
-    Distances,
-    Competitors,
-    Wins,
-    Gallery,
-    Accuracies,
-    Strangers,
-    ComparedPairs,
-    Extrapolated,
-    FirstPlaces,
-    AccuracyCurve,
-):
-    """The options of ``extrapolate``."""
+    @property
+    def pattern(self) -> str | None:
+        """The one pattern, where two mean nothing."""
+        if len(self.scores) > 1:
+            raise click.UsageError("--score is given twice, which compares two recognisers by scores for each class")
+        return self.scores[0] if self.scores else None
 
 
 @command(
@@ -199,9 +167,9 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
 
     given = [name for name in ("wins", "gallery", "strangers", "pairs") if name in asked.given]
     kind = "accuracy" if asked.given & {"accuracy", "sizes"} else given[0] if given else "scores"
-    read, groups = _KINDS[kind]
+    read, meant = _KINDS[kind]
     beside = "a score for each class" if kind == "scores" else f"--{kind}"
-    refuse_others(asked, (o.FileArgument, Extrapolated, *groups), f"does not apply with {beside}", "")
+    refuse_others(asked, (*_EVERY_KIND, *meant), f"does not apply with {beside}", "")
     if asked.until is not None and not 0.0 < asked.until <= 1.0:
         raise InputError("until", f"is {asked.until:g}", "give an accuracy above 0 and at most 1")
     if check_whole(asked.top, "top", 1) > 1 and asked.half_width is not None:
@@ -211,28 +179,25 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     with opened(asked) as table:
         data = read(table, asked)
     data |= {"k": asked.classes or None, **asked.drawn}
-    with about_file(table.name):
-        notes: tuple[str, ...] = ()
-        if kind in ("strangers", "pairs") or asked.costs is not None:
-            from ..extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
+    is_sized = kind in ("strangers", "pairs") or asked.costs is not None
+    if is_sized:
+        from ..extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
 
-            verbs: dict[str, Any] = {"pairs": extrapolate_pairs, "strangers": extrapolate_open_set}
-            if asked.costs is not None:
-                if data.pop("candidates") or len(asked.scores) > 1:
-                    raise click.UsageError("--costs needs every score of one recogniser")
-                data["ties"] = asked.ties
-            sized: BySize = verbs.get(kind, extrapolate_cost)(**data)
-            report = _report_of_sizes(sized, kind, asked)
-            notes = sized.notes if asked.form in ("csv", "json") else ()  # its sections have them
-        else:
-            from ..extrapolation.extrapolator import extrapolate as run
+        verbs: dict[str, Any] = {"pairs": extrapolate_pairs, "strangers": extrapolate_open_set}
+        if asked.costs is not None:
+            if data.pop("candidates") or len(asked.scores) > 1:
+                raise click.UsageError("--costs needs every score of one recogniser")
+            data["ties"] = asked.ties
+        result: Any = verbs.get(kind, extrapolate_cost)(**data)
+    else:
+        from ..extrapolation.extrapolator import extrapolate as run
 
-            data |= {"method": asked.method, "ties": asked.ties}
-            result: Any = run(interval=not asked.no_intervals, marginal=not asked.not_marginal, **data)
-            report = _report_of_two(result, asked) if len(asked.scores) > 1 else _report(result, asked)
-            notes = result.notes
-    for sentence in notes:
-        note(f"note: {sentence}")
+        data |= {"method": asked.method, "ties": asked.ties}
+        result = run(interval=not asked.no_intervals, marginal=not asked.not_marginal, **data)
+    report = _report(result, kind, asked, is_sized=is_sized)
+    if not is_sized or asked.form in ("csv", "json"):  # else its sections have the notes
+        for sentence in result.notes:
+            note(f"note: {sentence}")
     return report
 
 
@@ -367,89 +332,59 @@ def _from_accuracies(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
 
 # What FILE may hold: how it is read, and the options that this kind of file takes.
 _Reader = Callable[["DuckTable", ExtrapolateArguments], dict[str, Any]]
-_KINDS: dict[str, tuple[_Reader, tuple[type[o.Arguments], ...]]] = {
-    "scores": (_from_scores, (o.Labelled, Scores, Distances, Competitors, FirstPlaces, AccuracyCurve)),
-    "wins": (_from_wins, (o.Labelled, Wins, FirstPlaces, AccuracyCurve)),
-    "gallery": (_from_embeddings, (o.Labelled, Scores, Gallery, FirstPlaces, AccuracyCurve)),
-    "accuracy": (_from_accuracies, (Accuracies, AccuracyCurve)),
-    "strangers": (_from_strangers, (o.Labelled, Scores, Distances, Strangers)),
-    "pairs": (_from_pairs, (o.Labelled, Distances, ComparedPairs)),
+_KINDS: dict[str, tuple[_Reader, tuple[str, ...]]] = {
+    "scores": (_from_scores, (*_RECOGNISED, *_COMPETITORS, *_FIRST_PLACES, *_CURVE)),
+    "wins": (_from_wins, ("label", *_WINS, *_FIRST_PLACES, *_CURVE)),
+    "gallery": (_from_embeddings, ("label", "scores", *_GALLERY, *_FIRST_PLACES, *_CURVE)),
+    "accuracy": (_from_accuracies, (*_ACCURACIES, *_CURVE)),
+    "strangers": (_from_strangers, (*_RECOGNISED, *_STRANGERS)),
+    "pairs": (_from_pairs, ("label", "distance", *o.LABELS, "pairs")),
 }
 
 
-def _made(rows: Sequence[Mapping[str, Any]], asked: ExtrapolateArguments) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How the result was made, as the settings and as the document say it."""
-    drawn = {"level": asked.level, "resamples": asked.resamples}
-    made = {**({"intervals": "none"} if asked.no_intervals else drawn), "seed": asked.seed}
-    named = {"n_resamples" if key == "resamples" else key: value for key, value in made.items()}
-    return {"classes": ",".join(str(row["classes"]) for row in rows), **made}, named
-
-
-def _report_of_sizes(sized: BySize, kind: str, asked: ExtrapolateArguments) -> Report:
-    """Rates by number of classes in every form."""
-    facts = {"file": asked.file, **asked.named("label", "pairs", "positive", "strangers")}
-    facts |= asked.named("groups", "costs")
-    facts |= {"score": asked.pattern} if asked.scores else {}
-    facts |= {"distance": True} if asked.distance else {}
-    facts |= {"fpir": asked.fpir} if kind == "strangers" else {}
-    settings, named = _made(sized.rows, asked)
-    return Report(sized, facts, settings, lambda: {**named, **json.loads(sized.to_json())})
-
-
-def _report_of_two(result: GrowthComparison, asked: ExtrapolateArguments) -> Report:
-    """Two recognisers by number of classes in every form."""
-    if asked.top > 1 or asked.until is not None or asked.half_width is not None:
+def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bool) -> Report:
+    """By number of classes in every form: accuracies of one recogniser or of two, or rates or costs (``is_sized``)."""
+    top, compares = asked.top, len(asked.scores) > 1
+    if compares and (top > 1 or asked.until is not None or asked.half_width is not None):
         raise click.UsageError("--top, --until and --half-width apply to one recogniser: give --score once")
-    facts = {"file": asked.file, "label": asked.label, "score": list(asked.scores), **asked.named("groups")}
-    settings, named = _made(result.to_dicts(), asked)
+    facts: dict[str, Any] = {"file": asked.file, "label": asked.label}
+    facts |= {"score": list(asked.scores) if compares else asked.pattern}
+    facts |= asked.named("pairs", "positive", "strangers", "wins", "tied", "among", "gallery", "accuracy", "sizes")
+    facts |= asked.named("groups", "costs", *(("metric", "templates") if asked.gallery else ()))
+    facts |= {"distance": asked.distance or None, "fpir": asked.fpir if kind == "strangers" else None}
+    how: dict[str, Any] = {}
+    if not is_sized and not compares:
+        how = {"top": top, "until": asked.until, "half_width": asked.half_width}
+        facts |= {"half-width": asked.half_width, "top": top if top > 1 else None, "method": asked.method}
+        facts |= {"ties": asked.ties, "candidates": asked.candidates or None, "until": asked.until}
+        facts |= {"not-marginal": asked.not_marginal or None}
+    rows = result.to_dicts(**({"top": top} if how else {}))
+    drawn = {"level": asked.level, "resamples": asked.resamples}
+    settings = {**({"intervals": "none"} if asked.no_intervals else drawn), "seed": asked.seed}
+    named = {"n_resamples" if key == "resamples" else key: value for key, value in settings.items()}
+    settings = {"classes": ",".join(str(row["classes"]) for row in rows), **settings}
 
     def sections() -> list[Section]:
-        return [part for part in result.sections(everything=asked.everything) if part.name != "notes"]
+        every = result.sections(**({} if is_sized else {**how, "everything": asked.everything}))
+        return [part for part in every if is_sized or part.name != "notes"]  # which go to standard error
 
     def document() -> dict[str, Any]:
-        return {**named, **result.to_dict()}
-
-    return Report(result, facts, settings, document, None, sections, draw=lambda path, kind: _draw(result, path))
-
-
-def _draw(result: Any, path: str, label: str | None = None) -> None:
-    """The picture of a result, in a figure of its own: without pyplot, so no window system is needed or started."""
-    from matplotlib.figure import Figure
-
-    from ..present.plots import picture_format
-    from ..runtime import write_whole
-
-    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-    axes = result.plot(figure.add_subplot())
-    if label is not None:
-        axes.set_ylabel(label)
-    with write_whole(path) as beside:
-        figure.savefig(beside, dpi=150, format=picture_format(path))
-
-
-def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
-    """Accuracies by number of classes in every form."""
-    top = asked.top
-    rows = result.to_dicts(top=top)
-    how: dict[str, Any] = {"top": top, "until": asked.until, "half_width": asked.half_width}
-    of_gallery = ("metric", "templates") if asked.gallery else ()
-    facts: dict[str, Any] = {"file": asked.file, "label": asked.label, "score": asked.pattern}
-    facts |= asked.named("wins", "tied", "among", "gallery", "accuracy", "sizes", "groups", *of_gallery)
-    facts |= {"half-width": asked.half_width, "top": top if top > 1 else None}
-    facts |= {"method": asked.method, "ties": asked.ties, "distance": asked.distance or None}
-    facts |= {"candidates": asked.candidates or None, "until": asked.until, "not-marginal": asked.not_marginal or None}
-    settings, named = _made(rows, asked)
-
-    def sections() -> list[Section]:
-        # Notes go to standard error.
-        return [part for part in result.sections(**how, everything=asked.everything) if part.name != "notes"]
+        return {**named, **(json.loads(result.to_json()) if is_sized else result.to_dict(**how))}
 
     def draw(path: str, kind: str | None) -> None:
+        """In a figure of its own: without pyplot, so no window system is needed or started."""
+        from matplotlib.figure import Figure
+
+        from ..present.plots import picture_format
+        from ..runtime import write_whole
+
+        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+        axes = result.plot(figure.add_subplot())
         if top > 1:
             note(f"note: the plot shows the accuracy of first places, not of the first {top}")
-        _draw(result, path, "accuracy (top 1)" if top > 1 else None)
+            axes.set_ylabel("accuracy (top 1)")
+        with write_whole(path) as beside:
+            figure.savefig(beside, dpi=150, format=picture_format(path))
 
     facts = {key: value for key, value in facts.items() if value is not None}
-    return Report(
-        result, facts, settings, lambda: {**named, **result.to_dict(**how)}, lambda: rows, sections, draw=draw
-    )
+    return Report(result, facts, settings, document, lambda: rows, sections, draw=draw)

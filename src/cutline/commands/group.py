@@ -24,11 +24,11 @@ SECTIONS = {
     },
     "Judge": {
         "evaluate": ("evaluate", "Evaluate one model, each measure with an interval."),
-        "compare": ("compare", "Compare models: which is better, and is that clear?"),
+        "compare": ("evaluate", "Compare models: which is better, and is that clear?"),
         "check": ("evaluate", "Check conditions such as 'roc_auc >= 0.8'."),
     },
     "Decide": {
-        "select": ("select", "Choose the best rows for a number of places."),
+        "select": ("decisions", "Choose the best rows for a number of places."),
         "cut": ("decisions", "Find a threshold for a recall, a precision or costs."),
         "plan": ("decisions", "Choose how many to take, given costs and values."),
     },

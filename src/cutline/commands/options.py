@@ -1,8 +1,8 @@
-"""Options: declared once in typed groups, from which each command's own class of options is put together.
+"""Options: typed and declared once, beside each other; a command names those it takes and adds its own.
 
 A command takes one object whose attributes are what the user typed, by name and type::
 
-    class PlanArguments(OneModel, LabelValues, Batched, Resamples, Reading, Printed, Plotted):
+    class PlanArguments(Arguments, takes=[*ONE_MODEL, *LABELS, "batch", *DRAWN, *READING, *PRINTED, *PLOT]):
         cost: float = option("Cost of each case taken.", required=True)
 
     @command(PlanArguments, EXAMPLES)
@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, get_args
@@ -26,6 +25,7 @@ from ..errors import InputError, Terms, show
 from ..types import IntervalName, Missing
 from .output import QUIET, Report, check_outputs, check_plot
 
+TABLE = "cutline.table"  # where a context keeps the name of the table that its command reads
 TERMS = "cutline.terms"  # where a context keeps what its command calls an argument
 # What the library calls an argument -> its option; those of the same name are added as they are declared.
 NAMES = {
@@ -57,11 +57,25 @@ NAMES = {
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")
 
-# The sections of a command's help, in this order: what is asked for first, how the file is read and where last.
-SECTIONS = [
-    *("Columns", "Other kinds of files", "Options", "Where to cut", "Groups of rows", "Measures and intervals"),
-    *("Output", "Reading the file", "Large files and clusters"),
-]
+# The sections of a command's help, in this order: what is asked for first, how the file is read and where last; and
+# the options in each that several commands share. What a command adds names its section, or is among its "Options".
+SECTIONS: dict[str, Sequence[str]] = {
+    "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight"),
+    "Other kinds of files": (),
+    "Options": (),
+    "Where to cut": (
+        *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
+        *("cost_fp", "cost_fn", "prevalence"),
+    ),
+    "Groups of rows": ("ordered", "order", "by", "batch", "cluster"),
+    "Measures and intervals": (
+        *("measures", "everything", "level", "seed", "resamples"),
+        *("no_intervals", "interval"),
+    ),
+    "Output": ("form", "quiet", "html", "plot", "plot_kind", "output", "escape_formulas"),
+    "Reading the file": ("delimiter", "quote", "decimal", "encoding", "missing"),
+    "Large files and clusters": ("engine", "master", "memory_limit", "threads", "temp_directory"),
+}
 
 
 class PathName(click.Path):
@@ -88,6 +102,7 @@ class _Declared:
 
     flags: tuple[str, ...]
     how: dict[str, Any]
+    section: str | None = None  # of the help, where the name does not tell it
     is_argument: bool = False
 
     def flag(self, name: str) -> str:
@@ -95,9 +110,9 @@ class _Declared:
         return max(self.flags, key=len, default=f"--{name.replace('_', '-')}")
 
 
-def option(words: str, *flags: str, **how: Any) -> Any:
+def option(words: str, *flags: str, section: str | None = None, **how: Any) -> Any:
     """An option of a class of options; its flag is its name, its type is annotated."""
-    return _Declared(flags, {"help": words, **how})
+    return _Declared(flags, {"help": words, **how}, section)
 
 
 def argument(**how: Any) -> Any:
@@ -105,9 +120,9 @@ def argument(**how: Any) -> Any:
     return _Declared((), how, is_argument=True)
 
 
-def column(words: str, *flags: str, **how: Any) -> Any:
+def column(words: str, *flags: str, section: str | None = "Columns", **how: Any) -> Any:
     """An option that names a column, which the shell completes."""
-    return option(words, *flags, metavar="COLUMN", shell_complete=_complete_column, **how)
+    return option(words, *flags, section=section, metavar="COLUMN", shell_complete=_complete_column, **how)
 
 
 def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
@@ -120,165 +135,10 @@ def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
     return option(words, *flags, type=click.Choice(choices), show_default="default" in how, **how)
 
 
-class Arguments:
-    """What the user typed for one command; here are the defaults of commands without such an option."""
-
-    section: ClassVar[str]  # of the help
-    given: frozenset[str]  # the names of the options that were typed
-    file: str
-    label: str | None = None
-    positive: str | None = None
-    negative: tuple[str, ...] = ()
-    rest_negative: bool = False
-    weight: str | None = None
-    batch: str | None = None
-    cluster: str | None = None
-    by: tuple[str, ...] = ()
-    missing: Missing | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    form: str = "table"
-    html: str | None = None
-    plot: str | None = None
-    plot_kind: str | None = None
-    everything: bool = False
-
-    def __init_subclass__(cls, section: str = "Options") -> None:
-        cls.section = section
-        for name, value in vars(cls).items():
-            if isinstance(value, _Declared) and not value.is_argument:
-                NAMES.setdefault(name, value.flag(name))
-
-    def __init__(self, given: frozenset[str] = frozenset(), **values: Any) -> None:
-        self.__dict__.update(dict.fromkeys(declared(type(self))), given=given, **values)
-
-    def but(self: O, **values: Any) -> O:
-        """The same options with some of them replaced."""
-        return type(self)(**(self.__dict__ | values))
-
-    def named(self, *names: str) -> dict[str, Any]:
-        """Some of the options that have a value, by name."""
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
-
-
-O = TypeVar("O", bound=Arguments)  # noqa: E741
-
-
 def declared(options: type[Arguments]) -> dict[str, _Declared]:
-    """The options and arguments of a class, by name: those of its groups, in their order, before its own."""
-    names: list[str] = []
-
-    def visit(group: type) -> None:
-        for base in group.__bases__:
-            visit(base)
-        names.extend(name for name, value in vars(group).items() if isinstance(value, _Declared))
-
-    visit(options)
-    return {name: getattr(options, name) for name in names}
-
-
-class Command(click.Command):
-    """A command whose outputs are checked against all that it reads and writes before it does anything.
-
-    What it gives is published: the page and the picture that were asked for, and the report in its format.
-    """
-
-    def __init__(
-        self,
-        options: type[Arguments],
-        function: Callable[[Any], Report | None],
-        renames: Mapping[str, str],
-        **how: Any,
-    ) -> None:
-        self.options, self.function = options, function
-        self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
-        self.sections: dict[str, list[click.Parameter]] = {section: [] for section in SECTIONS}
-        super().__init__(params=list(self._parameters()), help=function.__doc__, **how)
-
-    def _parameters(self) -> Iterator[click.Parameter]:
-        for name, declaration in declared(self.options).items():
-            how = declaration.how
-            if declaration.is_argument:
-                yield click.Argument([name], **how)
-                continue
-            group: Any = next(group for group in self.options.__mro__ if name in vars(group))
-            typed = group.__annotations__[name].removesuffix(" | None")
-            if typed == "bool":
-                how = how | {"is_flag": True}
-            elif not {"type", "callback"} & how.keys():
-                how = how | {"type": {"int": int, "float": float}.get(typed)}
-            made = click.Option([*(declaration.flags or [declaration.flag(name)]), name], **how)
-            self.sections[group.section].append(made)
-            yield made
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by section."""
-        sections = {title: list(options) for title, options in self.sections.items()}
-        sections["Output" if sections["Output"] else "Options"].extend(filter(None, [self.get_help_option(ctx)]))
-        for title, options in sections.items():
-            records = [record for made in options if (record := made.get_help_record(ctx)) is not None]
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Check the files that its parameters declare, run it, and publish what it gives."""
-
-        def paths(kind: type[PathName]) -> dict[str, str]:
-            return {
-                param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx): value
-                for param in self.params
-                if isinstance(param.type, kind) and (value := ctx.params.get(param.name or "")) is not None
-            }
-
-        default = click.core.ParameterSource.DEFAULT
-        given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
-        ctx.meta[TERMS] = self.terms
-        check_outputs(paths(InputFile), paths(OutputFile))
-        asked = self.options(given, **ctx.params)
-        check_plot(asked.plot, asked.plot_kind)
-        report = self.function(asked)
-        if report is not None:
-            how: dict[str, Any] = {
-                "html": asked.html,
-                "plot": asked.plot,
-                "kind": asked.plot_kind,
-                "full": asked.everything,
-            }
-            report.publish(asked.form, **how)
-            ctx.exit(report.status)
-
-
-def command(
-    options: type[O], examples: str = "", renames: Mapping[str, str] = MappingProxyType({}), **how: Any
-) -> Callable[[Callable[[O], Report | None]], Command]:
-    """Declare a command: its options, the function that answers it, and what it calls an argument otherwise."""
-
-    def declare(function: Callable[[O], Report | None]) -> Command:
-        epilog = f"\b\nExamples:\n{examples}" if examples else None
-        name = function.__name__.replace("_", "-")
-        return Command(options, function, renames, name=name, epilog=epilog, **how)
-
-    return declare
-
-
-@contextmanager
-def about_file(name: str = "") -> Iterator[None]:
-    """Around a call of the library: an error about a row names that row of the file."""
-    try:
-        yield
-    except InputError as error:
-        raise error.located({}, name or None) from None
-
-
-def refuse_others(asked: Arguments, groups: Sequence[type[Arguments]], problem: str, remedy: str) -> None:
-    """Refuse an option that was given and has no meaning here: one outside these groups of options."""
-    meant = {name for group in groups for name in declared(group)}
-    for made in click.get_current_context().command.params:
-        if made.name in asked.given and made.name not in meant:
-            raise InputError(None, f"{max(made.opts, key=len)} {problem}", remedy)
+    """The options and arguments of a command by name: those it shares with others before its own."""
+    own = [name for name, value in vars(options).items() if isinstance(value, _Declared) and options is not Arguments]
+    return {name: getattr(options, name) for name in dict.fromkeys([*options.takes, *own])}
 
 
 # ------------------------------------------------------------------------------------- values, as they are typed
@@ -374,55 +234,26 @@ def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str
 # ---------------------------------------------------------------------------------- options that commands share
 
 
-class FileArgument(Arguments):
-    """A file."""
+class Arguments:
+    """What the user typed for one command. Options that several commands take are declared here; None if not taken."""
+
+    takes: ClassVar[Sequence[str]] = ()  # the shared options of a command, by name
+    given: frozenset[str]  # the names of the options that were typed
 
     file: str = argument(type=InputFile(allow_dash=True))
-
-
-class Labelled(FileArgument, section="Columns"):
-    """A file with labels."""
-
     label: str | None = column("Column with the real outcome.")
-
-
-class OneModel(Labelled, section="Columns"):
-    """A file with one score."""
-
     score: str | None = column("Column with the score.", multiple=True, callback=one_score_given)
-
-
-class SeveralModels(Labelled, section="Columns"):
-    """A file with the scores of several models."""
-
     scores: tuple[str, ...] = column(
         "Column with a model's score; repeat it for each model, or give a pattern ('p_*').", "--score", multiple=True
     )
-
-
-class PositiveLabel(Arguments, section="Columns"):
-    """Which label is positive."""
-
     positive: str | None = option("The positive label (default: 1 or true).", metavar="VALUE")
-
-
-class LabelValues(PositiveLabel, section="Columns"):
-    """Which labels are positive and which negative, where there are more than two."""
-
     negative: tuple[str, ...] = option(
-        "With --positive: a negative label; repeat it. Any other label is an error.", metavar="VALUE", multiple=True
+        "With --positive: a negative label; repeat it. Any other label is an error.",
+        metavar="VALUE",
+        multiple=True,
     )
     rest_negative: bool = option("With --positive: all other labels are negative.")
-
-
-class Weighted(Arguments, section="Columns"):
-    """Cases that count more than once."""
-
     weight: str | None = column("Column with case weights.")
-
-
-class ClassOrder(Arguments, section="Groups of rows"):
-    """Whether the classes have an order, and which."""
 
     ordered: bool = option("Treat classes (or --by segments) as ordered, in the order they appear.")
     order: list[str] | None = option(
@@ -430,76 +261,29 @@ class ClassOrder(Arguments, section="Groups of rows"):
         callback=_in_order,
         metavar="A,B,C",
     )
-
-
-class Segmented(Arguments, section="Groups of rows"):
-    """Rows that are reported by segment."""
-
     by: tuple[str, ...] = column(
-        "Column that defines segments, reported separately; repeat it to cross columns.", multiple=True
+        "Column that defines segments, reported separately; repeat it to cross columns.", multiple=True, section=None
+    )
+    batch: str | None = column(
+        "Column that defines batches, e.g. day; --quota then applies to each batch.", section=None
+    )
+    cluster: str | None = column(
+        "Column of the cluster: rows with the same value are dependent (e.g. one patient).", section=None
     )
 
-
-class Batched(Arguments, section="Groups of rows"):
-    """Rows that come in batches."""
-
-    batch: str | None = column("Column that defines batches, e.g. day; --quota then applies to each batch.")
-
-
-class Clustered(Arguments, section="Groups of rows"):
-    """Rows that belong together."""
-
-    cluster: str | None = column("Column of the cluster: rows with the same value are dependent (e.g. one patient).")
-
-
-class Places(Arguments, section="Where to cut"):
-    """How many places there are."""
-
     quota: Any = option("Places: a number (200) or a share (5%).", callback=read_quota, metavar="N|P%")
-
-
-class Threshold(Arguments, section="Where to cut"):
-    """Above which score a case is predicted positive."""
-
     threshold: float | None = option("Select cases with score > threshold (default for probabilities: 0.5).")
-
-
-class Goals(Arguments, section="Where to cut"):
-    """What a cut has to reach."""
-
     recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
     precision: float | None = share("Cut that selects the most cases at this precision or better.")
     specificity: float | None = share("Cut that selects the most cases at this specificity or better.")
     fpr: float | None = share("Cut that selects the most cases within this false positive rate.")
-
-
-class ErrorCosts(Arguments, section="Where to cut"):
-    """What errors cost."""
-
     cost_fp: float | None = option("Cost of a false positive; with --cost-fn, finds the cheapest cut.", metavar="COST")
     cost_fn: float | None = option("Cost of a false negative.", metavar="COST")
-
-    def error_costs(self) -> dict[str, float]:
-        """What errors cost, if that was given: both kinds or none."""
-        costs = self.named("cost_fp", "cost_fn")
-        if len(costs) == 1:
-            missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
-            raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
-        return costs
-
-
-class PrevalenceShare(Arguments, section="Where to cut"):
-    """The share of positives elsewhere."""
-
     prevalence: Any = option(
         "Share of positives where the scores will be used (0.2%), optionally with its standard error.",
         callback=read_prevalence,
         metavar="SHARE[,SE]",
     )
-
-
-class Measures(Arguments, section="Measures and intervals"):
-    """Which measures are printed."""
 
     measures: tuple[str, ...] = option(
         "Only this measure, e.g. pem, recall@5%, 'f_beta(beta=2)'; may be repeated.",
@@ -509,50 +293,16 @@ class Measures(Arguments, section="Measures and intervals"):
         shell_complete=complete_measure,
     )
     everything: bool = option("Print everything: all measures, methods and settings.", "--all")
-
-
-class Level(Arguments, section="Measures and intervals"):
-    """How sure an interval is."""
-
     level: float = share("Level of the intervals.", default="0.95", show_default=True)
-
-
-class Seeded(Arguments, section="Measures and intervals"):
-    """Random results that can be made again."""
-
     seed: int = option("Random seed.", default=0, show_default=True)
-
-
-class Resamples(Level, Seeded, section="Measures and intervals"):
-    """How sure a result is, by rows that are drawn again."""
-
     resamples: int = option("Bootstrap resamples.", default=2000, show_default=True)
-
-    @property
-    def drawn(self) -> dict[str, Any]:
-        """How intervals are drawn, as the library takes it."""
-        return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
-
-
-class NoIntervals(Arguments, section="Measures and intervals"):
-    """Values without intervals."""
-
     no_intervals: bool = option("Values only; faster on very large files.")
-
-
-class Intervals(Resamples, NoIntervals, section="Measures and intervals"):
-    """How intervals are made."""
-
     interval: Any = choice(
         f"How intervals are made: {', '.join(get_args(IntervalName))}. A measure that lacks the method is shown "
         "without an interval.",
         get_args(IntervalName),
         metavar="METHOD",
     )
-
-
-class Text(Arguments, section="Reading the file"):
-    """How a text file is written, where it does not show by itself."""
 
     delimiter: str | None = option(
         "Column delimiter (default: detected).",
@@ -562,16 +312,7 @@ class Text(Arguments, section="Reading the file"):
     quote: str | None = option("Quote character (default: detected).", metavar="CHAR")
     decimal: str | None = choice("Decimal separator (default: detected).", [".", ","])
     encoding: str | None = option("Encoding of a text file, e.g. latin-1 (default: detected).", metavar="NAME")
-
-
-class Reading(Text, section="Reading the file"):
-    """The same, and what to do with rows that lack something."""
-
     missing: Missing | None = choice("What to do with rows without a label or score.", ["error", "drop"])
-
-
-class Engine(Arguments, section="Large files and clusters"):
-    """Where and within which bounds a file is read."""
 
     engine: str = choice(
         "Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
@@ -582,10 +323,6 @@ class Engine(Arguments, section="Large files and clusters"):
     memory_limit: str | None = option("Memory for DuckDB, e.g. 2GB; the rest goes to disk.", metavar="SIZE")
     threads: int | None = option("Threads for DuckDB (default: all cores).")
     temp_directory: str | None = option("Where DuckDB stores data beyond the memory limit.", metavar="PATH")
-
-
-class Printed(Arguments, section="Output"):
-    """What is printed."""
 
     form: str = choice(
         "table and markdown are for reading, json and csv for programs.",
@@ -599,25 +336,157 @@ class Printed(Arguments, section="Output"):
         "--quiet",
         callback=lambda ctx, param, value: ctx.meta.setdefault(QUIET, value),
     )
-
-
-class Paged(Arguments, section="Output"):
-    """A report to look at."""
-
     html: str | None = option("Also write the interactive report.", type=OutputFile(), metavar="PATH")
-
-
-class Plotted(Arguments, section="Output"):
-    """A picture."""
-
     plot: str | None = option("Also save a plot (.png, .svg, .pdf).", type=OutputFile(), metavar="PATH")
     plot_kind: str | None = option("Draw this plot alone: roc, gain, hit_rate, qrecall, …", metavar="KIND")
-
-
-class Written(Arguments, section="Output"):
-    """Rows that are written besides what is printed."""
-
     output: str | None = option(
-        "Write here (.csv, .tsv, .parquet, .jsonl).", "-o", "--output", type=OutputFile(), metavar="PATH"
+        "Write here (.csv, .tsv, .parquet, .jsonl).",
+        "-o",
+        "--output",
+        type=OutputFile(),
+        metavar="PATH",
     )
     escape_formulas: bool = option("Put an apostrophe before text that a spreadsheet would run as a formula.")
+
+    def __init_subclass__(cls, takes: Sequence[str] = ()) -> None:
+        cls.takes = takes or cls.takes
+        for name, declaration in declared(cls).items():
+            if not declaration.is_argument:
+                NAMES.setdefault(name, declaration.flag(name))
+
+    def __init__(self, given: frozenset[str] = frozenset(), **values: Any) -> None:
+        shared = (name for name, value in vars(Arguments).items() if isinstance(value, _Declared))
+        not_taken: dict[str, Any] = {name: () if name in _SEVERAL else None for name in shared}
+        self.__dict__.update(not_taken | values, given=given)
+
+    def but(self: O, **values: Any) -> O:
+        """The same options with some of them replaced."""
+        return type(self)(**(self.__dict__ | values))
+
+    def named(self, *names: str) -> dict[str, Any]:
+        """Some of the options that have a value, by name."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """How intervals are drawn, as the library takes it."""
+        return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
+
+    def error_costs(self) -> dict[str, float]:
+        """What errors cost, if that was given: both kinds or none."""
+        costs = self.named("cost_fp", "cost_fn")
+        if len(costs) == 1:
+            missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
+            raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
+        return costs
+
+
+_SEVERAL = ("negative", "by", "scores", "measures")  # options that are lists, empty where a command does not take them
+O = TypeVar("O", bound=Arguments)  # noqa: E741
+
+# Options that go together, in the order of the help.
+ONE_MODEL = ("file", "label", "score")
+LABELS = ("positive", "negative", "rest_negative")
+GOALS = ("recall", "precision", "specificity", "fpr")
+ERROR_COSTS = ("cost_fp", "cost_fn")
+DRAWN = ("level", "seed", "resamples")
+MEASURES = ("measures", "everything")
+INTERVALS = (*DRAWN, "no_intervals", "interval")
+READING = SECTIONS["Reading the file"]
+TEXT_FORMAT = READING[:-1]  # without what is to be done with rows that lack something
+ENGINE = SECTIONS["Large files and clusters"]
+CLASS_ORDER = ("ordered", "order")
+PRINTED = ("form", "quiet")
+PLOT = ("plot", "plot_kind")
+WRITTEN = ("output", "escape_formulas")
+
+
+class Command(click.Command):
+    """A command whose outputs are checked against all that it reads and writes before it does anything.
+
+    What it gives is published: the page and the picture that were asked for, and the report in its format.
+    """
+
+    def __init__(
+        self,
+        options: type[Arguments],
+        function: Callable[[Any], Report | None],
+        renames: Mapping[str, str],
+        **how: Any,
+    ) -> None:
+        self.options, self.function = options, function
+        self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
+        self.sections: dict[str, list[click.Parameter]] = {section: [] for section in SECTIONS}
+        super().__init__(params=list(self._parameters()), help=function.__doc__, **how)
+
+    def _parameters(self) -> Iterator[click.Parameter]:
+        for name, declaration in declared(self.options).items():
+            how = declaration.how
+            if declaration.is_argument:
+                yield click.Argument([name], **how)
+                continue
+            home: Any = next(options for options in self.options.__mro__ if name in vars(options))
+            typed = home.__annotations__[name].removesuffix(" | None")
+            if typed == "bool":
+                how = how | {"is_flag": True}
+            elif not {"type", "callback"} & how.keys():
+                how = how | {"type": {"int": int, "float": float}.get(typed)}
+            typed_option = click.Option([*(declaration.flags or [declaration.flag(name)]), name], **how)
+            by_name = (title for title, names in SECTIONS.items() if name in names)
+            self.sections[declaration.section or next(by_name, "Options")].append(typed_option)
+            yield typed_option
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by section."""
+        sections = {title: list(options) for title, options in self.sections.items()}
+        sections["Output" if sections["Output"] else "Options"].extend(filter(None, [self.get_help_option(ctx)]))
+        for title, options in sections.items():
+            records = [record for made in options if (record := made.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the files that its parameters declare, run it, and publish what it gives."""
+
+        def paths(kind: type[PathName]) -> dict[str, str]:
+            return {
+                param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx): value
+                for param in self.params
+                if isinstance(param.type, kind) and (value := ctx.params.get(param.name or "")) is not None
+            }
+
+        default = click.core.ParameterSource.DEFAULT
+        given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
+        ctx.meta[TERMS] = self.terms
+        check_outputs(paths(InputFile), paths(OutputFile))
+        asked = self.options(given, **ctx.params)
+        check_plot(asked.plot, asked.plot_kind)
+        try:
+            report = self.function(asked)
+        except InputError as error:  # one about a row names the file that the row came from
+            raise error if error.where is not None else error.located({}, ctx.meta.get(TABLE)) from None
+        if report is not None:
+            drawn = {"plot": asked.plot, "kind": asked.plot_kind}
+            report.publish(asked.form, html=asked.html, **drawn, full=asked.everything)
+            ctx.exit(report.status)
+
+
+def command(
+    options: type[O], examples: str = "", renames: Mapping[str, str] = MappingProxyType({}), **how: Any
+) -> Callable[[Callable[[O], Report | None]], Command]:
+    """Declare a command: its options, the function that answers it, and what it calls an argument otherwise."""
+
+    def declare(function: Callable[[O], Report | None]) -> Command:
+        epilog = f"\b\nExamples:\n{examples}" if examples else None
+        name = function.__name__.replace("_", "-")
+        return Command(options, function, renames, name=name, epilog=epilog, **how)
+
+    return declare
+
+
+def refuse_others(asked: Arguments, meant: Sequence[str], problem: str, remedy: str) -> None:
+    """Refuse an option that was given and has no meaning here: one that is not among these."""
+    for param in click.get_current_context().command.params:
+        if param.name in asked.given and param.name not in meant:
+            raise InputError(None, f"{max(param.opts, key=len)} {problem}", remedy)

@@ -7,17 +7,18 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show, verbatim
 from ..runtime import TUNING
-from .options import COMMAND_LINE, Arguments, Engine, OneModel
+from .options import COMMAND_LINE, TABLE, Arguments
 from .output import check_extra, note
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ _FEW_COLUMNS, _FEW_ROWS = 50, 200_000
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Names of the columns that a command reads."""
 
     label: str
@@ -40,13 +40,22 @@ class Columns:
 
 
 @contextmanager
-def opened(asked: Arguments, file: str | None = None, machine: Mapping[str, Any] | None = None) -> Iterator[DuckTable]:
-    """Open the file, or another one that is written alike; ``-`` is standard input."""
+def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory") -> Iterator[Any]:
+    """Open the file, or another one that is written alike, where the engine reads it; ``-`` is standard input."""
     from ..sources.duckdb import Machine, open_table
     from ..sources.file_formats import TextFormat
+    from ..sources.open_source import SparkTable
 
+    context = click.get_current_context(silent=True)
     text = TextFormat(asked.delimiter, asked.quote, asked.decimal, asked.encoding)
-    with open_table(file or asked.file, None, Machine(**(machine or {})), text) as table:
+    machine = Machine(**asked.named("memory_limit", "threads", "temp_directory"))
+    with ExitStack() as stack:
+        if engine == "spark":
+            table: Any = SparkTable(stack.enter_context(_spark_frame(asked.file, asked.master or "local[*]")))
+        else:
+            table = stack.enter_context(open_table(file or asked.file, None, machine, text))
+        if context is not None and file is None:
+            context.meta[TABLE] = table.name
         yield table
 
 
@@ -103,7 +112,6 @@ def load(
     table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str], *, quiet: bool = False
 ) -> LoadedColumns:
     """The rows in memory; says what was understood of the file, and how many rows were left out."""
-    from ..sources.frames import LoadedColumns
     from ..sources.open_source import rows_of
     from ..sources.sql_table import Roles
 
@@ -119,22 +127,10 @@ def load(
         batch=asked.batch,
         neg_label=negative_labels(asked) if label is not None else None,
     )
-    rows = rows_of(table, roles, False)
-    assert isinstance(rows, LoadedColumns)
+    rows = cast("LoadedColumns", rows_of(table, roles, False))
     if not quiet:
-        say_understood("; ".join(rows.understood))
-        say_dropped(rows.dropped, len(rows))
+        say_read("; ".join(rows.understood), rows.dropped, len(rows))
     return rows
-
-
-def known_labels(
-    table: DuckTable, asked: Arguments, label: str, score: str, rows: int
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The labels that are there, nan elsewhere; and how they are written."""
-    labelled = load(table, asked.but(missing="drop"), label, [score], quiet=True)
-    labels = np.full(rows, np.nan)
-    labels[np.arange(rows) if labelled.source_rows is None else labelled.source_rows] = labelled.positive
-    return labels, labelled.understood
 
 
 @dataclass(frozen=True)
@@ -157,24 +153,21 @@ class Loaded:
         return self.rows.positive, self.rows.scores[self.score]
 
 
-def load_one_score(asked: OneModel) -> Loaded:
-    """The rows of one score. Says what looks wrong with them."""
+def load_models(asked: Arguments, scores: Sequence[str] | None = None, *, several: bool = True) -> Loaded:
+    """The rows of some scores; ``several``: where none is named, all columns that can be scores.
+
+    Without ``scores`` those of the one score, and what looks wrong with them.
+    """
     with opened(asked) as table:
-        named = [one_score(table, asked.score)] if asked.score else []
-        loaded = _load_columns(table, asked, choose_columns(table, asked, named))
-        say_if_long(table, loaded.columns.label, loaded.columns.scores, asked.weight)
-    say_if_suspicious(loaded.rows)
-    return loaded
-
-
-def load_models(asked: Arguments, scores: Sequence[str], *, several: bool = True) -> Loaded:
-    """The rows of some scores; ``several``: where none is named, all columns that can be scores."""
-    with opened(asked) as table:
-        return _load_columns(table, asked, choose_columns(table, asked, scores, several=several))
-
-
-def _load_columns(table: DuckTable, asked: Arguments, columns: Columns) -> Loaded:
-    rows = load(table, asked, columns.label, columns.scores)
+        alone = scores is None
+        if scores is None:
+            scores, several = [one_score(table, asked.score)] if asked.score else [], False
+        columns = choose_columns(table, asked, scores, several=several)
+        rows = load(table, asked, columns.label, columns.scores)
+        if alone:
+            say_if_long(table, columns.label, columns.scores, asked.weight)
+    if alone:
+        say_if_suspicious(rows)
     return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped))
 
 
@@ -203,14 +196,10 @@ def negative_labels(asked: Arguments) -> tuple[str, ...] | None:
     return None if asked.rest_negative else asked.negative
 
 
-def say_understood(words: str) -> None:
-    """What was understood of a file that is not plain, in one line."""
-    if words:
-        note(f"detected: {words}")
-
-
-def say_dropped(dropped: int, left: int) -> None:
-    """How many rows lack something and are left out."""
+def say_read(understood: str, dropped: int | None = 0, left: int = 0) -> None:
+    """What was understood of a file that is not plain, in one line; how many rows lack something and are left out."""
+    if understood:
+        note(f"detected: {understood}")
     if dropped:
         note(f"note: {dropped:,} of {dropped + left:,} rows have missing values and are left out")
 
@@ -254,50 +243,30 @@ def complete_rows(
 
     complete = rows_with(table, texts, numbers) if asked.missing == "drop" else None
     if complete is not None and not quiet:
-        say_dropped(count_rows(table) - len(complete), len(complete))
+        say_read("", count_rows(table) - len(complete), len(complete))
     return complete
 
 
 # ------------------------------------------------------------- where the rows are summed: memory, DuckDB or Spark
 
 
-def choose_engine(asked: Engine) -> str:
+def choose_engine(asked: Arguments) -> str:
     """``memory``, ``duckdb`` or ``spark``; refuses what does not go together."""
     machine = asked.named("memory_limit", "threads", "temp_directory")
-    engine = asked.engine
+    engine, file = asked.engine, asked.file
     if engine == "auto":
-        engine = _fitting_engine(asked.file, asked.master, bool(machine))
+        is_pattern = not os.path.exists(file) and glob.has_magic(file)
+        engine = "duckdb" if machine or file.lower().endswith(".zst") or is_pattern else "memory"
+        engine = "spark" if asked.master is not None else engine
+        size = os.path.getsize(file) if engine == "memory" and os.path.isfile(file) else 0
+        if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
+            note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
+            engine = "duckdb"
     if asked.master is not None and engine != "spark":
         raise InputError("master", f"goes with --engine spark, not with {engine}", "leave it out")
     if machine and engine != "duckdb":
         raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {engine}", "leave it out")
     return engine
-
-
-def _fitting_engine(file: str, master: str | None, streamed: bool) -> str:
-    if master is not None:
-        return "spark"
-    if streamed or file.lower().endswith(".zst") or (not os.path.exists(file) and glob.has_magic(file)):
-        return "duckdb"
-    if os.path.isfile(file):
-        size = os.path.getsize(file)
-        if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
-            note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
-            return "duckdb"
-    return "memory"
-
-
-@contextmanager
-def opened_by(engine: str, asked: Engine) -> Iterator[Any]:
-    """The file as a table, where the engine reads it; opened once."""
-    if engine == "spark":
-        from ..sources.open_source import SparkTable
-
-        with _spark_frame(asked.file, asked.master or "local[*]") as frame:
-            yield SparkTable(frame)
-    else:
-        with opened(asked, machine=asked.named("memory_limit", "threads", "temp_directory")) as table:
-            yield table
 
 
 def named_columns(engine: str, table: Any, asked: Arguments, scores: Sequence[str], *, several: bool) -> Columns:

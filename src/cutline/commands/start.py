@@ -34,7 +34,7 @@ NEEDS = {
 }
 
 
-class DoctorArguments(o.Labelled, o.PositiveLabel, o.Text, o.Printed):
+class DoctorArguments(o.Arguments, takes=["file", "label", "positive", *o.TEXT_FORMAT, *o.PRINTED]):
     """The options of ``doctor``."""
 
 
@@ -95,14 +95,13 @@ def demo(asked: o.Arguments) -> None:
     say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")
 
 
-class MeasuresArguments(o.Arguments):
+class MeasuresArguments(o.Arguments, takes=["name", "family", "form"]):
     """The options of ``measures``."""
 
     name: str | None = argument(required=False, shell_complete=o.complete_measure)
     family: Any = option(
         "Only this family: threshold, probability, ranking, quota, classes or other.", metavar="FAMILY"
     )
-    form: str = o.Printed.form
 
 
 @command(
