@@ -488,7 +488,7 @@ def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
     """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
     taken = {name.casefold() for name in first}
     names = []
-    for known in table.names:
+    for known in [each.name for each in table.columns]:
         name, k = known or "column", 1
         while name.casefold() in taken:
             name, k = f"{known}_{k}", k + 1
