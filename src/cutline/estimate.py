@@ -31,6 +31,7 @@ class Estimate:
 
     ``low`` and ``high`` are nan if no interval was requested or none exists. ``method`` names the interval method.
     ``reason`` says why ``value`` is nan, or why it lacks the interval that was asked for; otherwise it is empty.
+    ``certain``: where scores came in buckets, between which ends the value of the cases lies for certain.
     """
 
     name: str
@@ -41,6 +42,12 @@ class Estimate:
     method: str = ""
     reason: str = ""
     undefined_replicates: int = 0
+    certain: Interval | None = None
+
+    @property
+    def bounds(self) -> Interval:
+        """Between which ends the value lies for certain: the value itself, unless scores came in buckets."""
+        return Interval(self.value, self.value) if self.certain is None else self.certain
 
     @property
     def interval(self) -> Interval:
@@ -55,6 +62,8 @@ class Estimate:
         """Value, ends, level and method by name; under another ``name`` than ``value``, it leads: ``profit_low``."""
         before = "" if name == "value" else f"{name}_"
         named = {name: self.value, f"{before}low": self.low, f"{before}high": self.high}
+        if self.certain is not None:
+            named |= {f"{before}bound_low": self.certain.low, f"{before}bound_high": self.certain.high}
         return {**named, "level": self.level, "method": self.method} if name == "value" else named
 
     def __repr__(self) -> str:

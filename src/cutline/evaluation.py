@@ -87,6 +87,11 @@ class Evaluation(HasReport, DictResult, ByMeasure):
         """Labels and scores, row by row; refused if a table was streamed, because its rows were not kept."""
         return self.rows.sample
 
+    @property
+    def _outline(self) -> Sample:
+        """The rows, or of counts the extremes of their scores."""
+        return self.rows.outline if isinstance(self.rows, RowEvidence) and self.rows.keeps_rows else self.sample
+
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
         if isinstance(name, str) and name in self.estimates:
@@ -112,7 +117,7 @@ class Evaluation(HasReport, DictResult, ByMeasure):
     @checked
     def measured_by(self, measures: Sequence[str], replicates_out: dict[str, Any] | None = None) -> Evaluation:
         """As :meth:`with_measures`; ``replicates_out`` takes the replicates of every measure, for a comparison."""
-        sample, quota = self.sample, self.asked_quota
+        sample, quota = self._outline, self.asked_quota
         specs = choose_specs(list(measures), threshold=self.threshold, quota=quota)
         obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
         how: dict[str, Any] = {"name": self.name, "threshold": self.threshold, "quota": quota}
@@ -258,7 +263,7 @@ class Evaluation(HasReport, DictResult, ByMeasure):
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
         from .decide.calibration import calibrate
 
-        return calibrate(self.sample, self.ranking, name=self.name, **self._how)
+        return calibrate(self._outline, self.ranking, name=self.name, **self._how)
 
     @checked
     def decision_curve(
@@ -426,7 +431,7 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
     notes = {}
     for ev in evaluations:  # that the weights leave few cases, where something rests on them
         known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
-        if known and ev.sample.weight is not None:
+        if known and ev.ranking.weighted and ev.sample.weight is not None:
             notes[small_size_note(ev.sample.positive, ev.sample.weight)] = ev.name
     return [terms.fill(sentence) for sentence in (*found, *filter(None, notes))]
 
@@ -494,22 +499,26 @@ def evaluate_sample(
     batch: Labels | None = None,
     replicates_out: dict[str, Any] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
+    counted: RowEvidence | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``replicates_out`` takes the replicates of every measure, for a comparison.
 
-    ``facts``: what is known of the table that the rows came from.
+    ``facts``: what is known of the table that the rows came from. ``counted``: what is known of counts, of which the
+    sample is then only the outline.
     """
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     paired = replicates_out is not None
-    if batch is None:
-        rows = RowEvidence.of(sample, paired=paired)
-    else:
+    if batch is not None:
         check_batch_options(settings, prevalence)
-        rows = BatchRows.of_batches(sample, batch, paired=paired)
-        if rows.n_units < 2:
-            settings = replace(settings, interval=None)
+    if counted is not None:
+        rows = counted
+    else:
+        batched = batch is not None
+        rows = BatchRows.of_batches(sample, batch, paired=paired) if batched else RowEvidence.of(sample, paired=paired)
+    if isinstance(rows, BatchRows) and rows.n_units < 2:
+        settings = replace(settings, interval=None)
     how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "replicates_out": replicates_out}
     if prevalence is None:
         ev = evaluation_of(rows, specs, obstacles, settings, **how)
@@ -555,6 +564,8 @@ def evaluation_of(
 ) -> Evaluation:
     """The evaluation of what is known of one model's rows; ``replicates_out`` takes the replicates of every measure."""
     estimates = estimate(specs, rows, obstacles, settings, replicates_out)
+    if isinstance(rows, RowEvidence) and rows.buckets is not None:
+        estimates = rows.buckets.bounded(specs, estimates)
     return Evaluation(
         name,
         rows,

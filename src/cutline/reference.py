@@ -25,7 +25,14 @@ PARAMETERS: dict[str, str] = {
     "all others, with a warning if there are several.",
     "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
     "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for "
-    "counts of equal rows, whose intervals would be too long: repeat these rows.",
+    "counts of equal rows, whose intervals would be too long: see ``positives``.",
+    "positives": "In a table of counts: the column with the number of positives of each row, which stands for so many "
+    "cases with one score.",
+    "negatives": "In a table of counts: the column with the number of negatives.",
+    "rows": "In a table of counts: the column with the number of cases of both classes, instead of ``negatives``.",
+    "low": "In a table of counts by bucket, instead of ``score``: the column with the lowest score of each bucket, or "
+    "with its lower end. Buckets that touch do not include their lower end: (low, high].",
+    "high": "In a table of counts by bucket: the column with the highest score of each bucket.",
     "clusters": "The cluster of each row, for rows that belong together (visits of one patient, orders of one "
     "customer), or the name of its column. Clusters are resampled as a whole, so intervals allow for the dependence "
     "within them.",

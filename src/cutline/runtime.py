@@ -53,6 +53,8 @@ class Tuning:
     """With fewer pairs of a batch and a score than this a stream in batches keeps them all."""
     exact_pairs: int = 2**31
     """With more rows than this, products of counts leave 64-bit integers, and a stream sums floats."""
+    expanded_rows: int = 50_000_000
+    """Cases up to which rows are made of counts where each is needed: some 17 bytes for each, 850 MB in all."""
     rows_per_partition: int = 500_000
     """Rows of a partition on Spark."""
     tied_share: float = 0.8

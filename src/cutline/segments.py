@@ -22,6 +22,7 @@ from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluation_of, obstacle_of, places_asked
 from .inference.batch_rows import BatchRows, quotas_in_batches
+from .inference.bucket_bounds import Buckets
 from .inference.class_intervals import estimate_classes
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
@@ -42,7 +43,8 @@ from .inference.segment_tests import (
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas, why_no_cut
 from .ranking import Ranking, rank
-from .sources.arrays import Sample, renumber
+from .sources.arrays import Sample, make_sample, renumber
+from .sources.counts import Counted, Side
 from .table import (
     DictResult,
     HasPlot,
@@ -242,6 +244,45 @@ class LoadedSegments(SegmentedRows):
         if isinstance(self.whole.rows, BatchRows):
             how |= {"batches": self.whole.rows}
         return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+
+
+def counted_evidence(counted: Counted) -> RowEvidence:
+    """What is known of counts: their ranking, or the lists of their batches; and what buckets of scores leave open."""
+
+    def evidence(side: Side) -> tuple[RowEvidence, NDArray[np.bool_]]:
+        ranking, is_open = counted.ranking(side)
+        if counted.batch is None:
+            return RowEvidence(None, ranking), is_open
+        rows = counted.rows(side)
+        sample = make_sample(rows.positive, rows.scores["score"])
+        return BatchRows.of_batches(sample, rows.batch), is_open
+
+    middle, is_open = evidence("middle")
+    if not is_open.any():
+        return middle
+    (best, first), (worst, last) = evidence("best"), evidence("worst")
+    return replace(middle, buckets=Buckets(best, worst, (first, last), counted.losses, int(np.count_nonzero(is_open))))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSegments(LoadedSegments):
+    """All cases as counts, with the segment of each row of them; rows are made for a shared list alone."""
+
+    counted: Counted = field(kw_only=True, repr=False)
+
+    def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
+        numbers = np.flatnonzero((self.partition.codes == at) != outside)
+        return numbers, counted_evidence(self.counted.only(numbers))
+
+    def shared_list(
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
+    ) -> SharedList:
+        rows = self.counted.rows()
+        assert rows.segments is not None
+        sample = make_sample(rows.positive, rows.scores["score"])
+        settings = self.whole.settings
+        list_rows = ListRows(sample, rows.segments.codes, None, settings.n_resamples, settings.seed)
+        return share_list(list_rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -926,6 +967,21 @@ class SegmentComparison(BySegment[Comparison]):
             "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.evaluations.items()],
             "differences": self.differences().to_dicts(),
         }
+
+
+def in_counted_segments(overall: Evaluation, counted: Counted, *, by_default: bool) -> Evaluation:
+    """The evaluation of counts with that of each segment."""
+    partition = counted.segments
+    assert partition is not None
+    assert isinstance(overall.rows, RowEvidence)
+    if counted.batch is not None:
+        whole: Evaluation = in_segments(overall, counted.rows().segments, by_default=by_default)
+        return whole
+    outline = overall.rows.outline
+    obstacles = {s: obstacle_of(s, outline, overall.threshold, by_default) for s in overall.specs.values()}
+    rows = CountedSegments(overall, outline, partition, obstacles, counted=counted)
+    counted_whole: Evaluation = Segments(rows.evaluate(), partition.by, rows, partition.order == "given").overall
+    return counted_whole
 
 
 def in_segments(overall: Any, by: Any, *, by_default: bool) -> Any:

@@ -10,16 +10,17 @@ from .comparison import samples_of
 from .engines.stream import EvaluationRequest
 from .errors import InputError, show
 from .evaluation import check_batch_options
-from .segments import SegmentComparison, Segments
+from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
 from .sources.arrays import make_sample
 from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
+from .sources.counts import CountColumns, describe_counts, read_counts
 from .sources.duckdb import DuckTable, machine_of
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
 from .sources.given_columns import read_known_labels
 from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
-from .sources.rules import negative_labels
+from .sources.rules import NO_CLUSTERS, negative_labels
 from .sources.sql_table import Checked, Roles
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
@@ -29,11 +30,39 @@ def answer_from_table(call: VerbCall) -> Any:
     machine = machine_of(call.memory_limit, call.threads, call.temp_directory)
     text = TextFormat(call.delimiter, call.quote, call.decimal, call.encoding)
     with open_source(call.y_true, call.query, machine, text) as table:
+        if call.counts or (call.label is None and describe_counts(table) is not None):
+            return _answer_counts(table, call)
+        if call.label is None:
+            raise call.lacks_columns()
         if _is_of_classes(table, call):
             return _answer_classes(table, call)
         if call.inclusion is not None:
             return _answer_sampled(table, call)
         return _answer_two_classes(table, call)
+
+
+def _answer_counts(table: Any, call: VerbCall) -> Any:
+    """The result of counts in place of rows."""
+    call.refuse("clusters", why=NO_CLUSTERS)
+    call.refuse(
+        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case"),
+        *("class_column", "stream"),
+        why="does not go with counts, which say how many cases are positive",
+    )
+    by, columns = _segment_columns(call), None
+    if call.counts:
+        score = None if isinstance(call.score, list) else call.score
+        columns = CountColumns(score, **call.pick("positives", "negatives", "rows", "low", "high", "batch"), by=by)
+    else:
+        call.refuse("score", "by", "batch", why="is already in the description of these counts")
+    counted = read_counts(table, columns, **call.pick("missing", "decimal"))
+    facts: dict[str, Any] = {"dropped": counted.dropped, "understood": counted.words}
+    name = call.name or (columns and columns.score) or counted.described.get("score") or "model"
+    if counted.has_buckets:
+        call.refuse("prevalence", why="needs the score of each case, and here are buckets of scores")
+    rows = counted_evidence(counted)
+    ev = judge(call, {name: rows.outline}, None, counted.batch, counted=rows, **facts)
+    return ev if counted.segments is None else in_counted_segments(ev, counted, by_default=call.measures is None)
 
 
 def _is_of_classes(table: Any, call: VerbCall) -> bool:

@@ -45,15 +45,16 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 _DRAWS = 2000  # replicates in memory where no number was given; a stream has fewer (STREAMED_RESAMPLES)
+_COUNTS = ("positives", "negatives", "rows", "low", "high")  # columns of a table of counts
 _TABLE = (
-    *("label", "score", "weight", "query", "model", "case", "class_column", "missing"),
+    *("label", "score", "weight", "query", "model", "case", "class_column", "missing", *_COUNTS),
     *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
 )
 _ROWS = ("predicted", "by", "batch", "clusters", "inclusion")  # an array beside arrays, a column's name beside a table
 _TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "batch", "inclusion")
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("label", "weight", "case", "model", "class_column"), check_column),
+    **dict.fromkeys(("label", "weight", "case", "model", "class_column", *_COUNTS), check_column),
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
@@ -77,6 +78,11 @@ class Options(TypedDict, total=False):
     clusters: Labels | str | Mapping[str, Labels] | None
     weight: str | None
     sample_weight: Scores | None
+    positives: str | None
+    negatives: str | None
+    rows: str | None
+    low: str | None
+    high: str | None
     pos_label: Label
     neg_label: Any
     ordered: bool
@@ -154,6 +160,8 @@ def evaluate(y_true: Labels, y_score: Scores, **options: Unpack[EvaluateOptions]
 def evaluate(  # type: ignore[overload-overlap]  # a name is a sequence of letters
     y_true: TableSource, *, label: str, score: str, **options: Unpack[EvaluateOptions]
 ) -> Evaluation: ...
+@overload
+def evaluate(y_true: TableSource, *, score: str | None = None, **options: Unpack[EvaluateOptions]) -> Evaluation: ...
 @overload
 def evaluate(
     y_true: TableSource,
@@ -393,10 +401,24 @@ class VerbCall:
         if named and arrays:
             raise InputError(None, f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}", both)
         if not named and not self.given(self.scores_argument, "predicted"):
-            raise InputError(self.scores_argument, "is missing", both)
-        if named and self.label is None:
-            raise InputError("label", "is missing", "name the column of labels")
+            table = self.values["y_true"]
+            if not isinstance(table, str | os.PathLike | Mapping) and not hasattr(table, "columns"):
+                raise self.lacks_columns()
+            return True  # perhaps counts that describe themselves
         return bool(named)
+
+    def lacks_columns(self) -> InputError:
+        """The error for rows whose labels are not named."""
+        if self.given(*_TABLE):
+            return InputError("label", "is missing", "name the column of labels, or {positives} and {rows} of counts")
+        verb = self.verb.__name__
+        both = f"pass arrays alone, {verb}(y, p), or name every column of one table, {verb}(df, label='y', score='p')"
+        return InputError(self.scores_argument, "is missing", both)
+
+    @property
+    def counts(self) -> bool:
+        """Whether columns of counts are named."""
+        return bool(self.given(*_COUNTS))
 
     def settings(self, *, several: bool = False) -> Settings:
         """How intervals are made; refuses options that are not for so many classes."""
@@ -467,10 +489,12 @@ def _samples_of_arrays(call: VerbCall, labelled: dict[str, Any]) -> dict[str, Sa
     return samples_of(call.y_true, scores, labelled, call.clusters, call.paired)
 
 
-def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **facts: Any) -> Any:
+def judge(
+    call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, *, counted: Any = None, **facts: Any
+) -> Any:
     """The evaluation of one model, or the comparison of several, on checked samples; with segments if there are any.
 
-    ``facts``: what is known of the table that the rows came from.
+    ``facts``: what is known of the table that the rows came from; ``counted``: of counts, what is known of them.
     """
     how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
     facts["positive_name"] = positive_name(call.pos_label, call.label)
@@ -482,7 +506,7 @@ def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **
         overall: Any = compare_samples(samples, facts=facts, **how, **call.pick("paired", "margin"))
     else:
         ((name, sample),) = samples.items()
-        overall = evaluate_sample(sample, name=name, facts=facts, **how)
+        overall = evaluate_sample(sample, name=name, facts=facts, counted=counted, **how)
     if by is None:
         return overall
     from .segments import in_segments

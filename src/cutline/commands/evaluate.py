@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, listed, show
 from ..table import pluralize, to_jsonable
@@ -15,9 +15,12 @@ from .options import COMMAND_LINE, argument, column, command, option, refuse_oth
 from .output import Report, note
 from .reading import (
     Columns,
+    NamedCounts,
     choose_engine,
+    counts_named,
     facts_of,
     load,
+    load_counts,
     load_models,
     named_columns,
     negative_labels,
@@ -139,6 +142,11 @@ OF_SAMPLED = [
 OF_CALIBRATION = [
     *(*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT),
 ]
+OF_COUNTS = [
+    *("file", "score", *o.COUNTS, "quota", "threshold", *o.ERROR_COSTS, *o.GOALS, "prevalence", "by", "batch"),
+    *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
+    *("quota_by", "fairness", "calibration"),
+]
 ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
@@ -156,6 +164,7 @@ ONE_CLASS = "name one class with {pos_label} and its column with {score}, or lea
   cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
   cutline evaluate iris.csv --label class --score 'p_*'
   cutline evaluate scores.csv --label y --score p --calibration --plot reliability.png
+  cutline evaluate counts.csv --score p --positives fraud --rows n --quota 1000
   cutline evaluate to_label.csv --label y --score p --inclusion inclusion --quota 1000
 """,
 )
@@ -169,8 +178,9 @@ def evaluate(asked: EvaluateArguments) -> Report:
     predictions (--predicted), or a row for each case and class (--case, --class).
 
     With --inclusion only some rows have a label: FILE has every row of the list, and the cells of unknown labels are
-    empty; cutline label-plan writes such a file. With --calibration the answer is a test, slope and intercept, and the
-    parts of the losses.
+    empty; cutline label-plan writes such a file. With --positives FILE has counts: each row stands for so many cases
+    with one score; cutline sql prints the query that makes them in a warehouse. With --calibration the answer is a
+    test, slope and intercept, and the parts of the losses.
     """
     from ..sources.profiles import matching
     from ..verbs import evaluate as evaluate_rows
@@ -191,6 +201,9 @@ def evaluate(asked: EvaluateArguments) -> Report:
     engine = "memory" if is_sampled else choose_engine(asked)
     goal = _goal(asked, engine)
     with opened(asked, engine=engine) as table:
+        counted = counts_named(table, asked)
+        if counted is not None:
+            return _evaluate_counts(table, asked, counted, goal)
         classes = None if is_sampled else _find_classes(table, asked, engine)
         if classes is not None:
             return _evaluate_classes(table, asked, classes)
@@ -234,6 +247,38 @@ def evaluate(asked: EvaluateArguments) -> Report:
     facts = facts_of(asked, columns, ev.dropped)
     if is_sampled:
         facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"], "estimator": asked.estimator}
+    return _shown(ev, facts, asked, few, cut)
+
+
+def _evaluate_counts(table: Any, asked: EvaluateArguments, named: NamedCounts, goal: Mapping[str, float]) -> Report:
+    """One model on counts in place of rows."""
+    from ..verbs import evaluate as evaluate_rows
+
+    refuse_others(asked, OF_COUNTS, "does not go with counts", "leave it out")
+    taken: dict[str, Any] = asked.named("decimal", "threshold", "quota", "prevalence")
+    taken |= {"missing": asked.missing or "error", **asked.measuring()}
+    if named.columns is not None:
+        taken |= {**asked.named("score", "batch"), **named.columns.numbers, "by": list(asked.by) or None}
+    if asked.by or named.facts.get("by"):
+        return _evaluate_segments(table, asked, named.facts, taken)
+    few, cut = _few_measures(asked), None
+    if asked.html is None:
+        taken["measures"] = few or taken["measures"]
+    if goal:
+        from ..decide.thresholds import threshold_for
+
+        rows, how = load_counts(table, asked, named), cast("dict[str, Any]", {**goal, **asked.drawn})
+        cut = threshold_for(rows.positive, rows.scores[named.score], **how)
+        taken["threshold"] = float(cut)
+    ev = evaluate_rows(table, **taken)
+    say_read(ev.understood)
+    return _shown(ev, named.facts, asked, few, cut)
+
+
+def _shown(
+    ev: Evaluation, facts: dict[str, Any], asked: EvaluateArguments, few: list[str] | None, cut: Cut | None
+) -> Report:
+    """The report of an evaluation, and its pictures; ``few``: the measures of a short table."""
     shown = ev
     if few is not None and asked.html is not None:
         from ..evaluation import choose_specs
@@ -241,7 +286,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
         # as it was asked for: measures are named by 10%, not by the number that it comes to
         keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=asked.quota)]
         facts_by_key: dict[str, Any] = {"estimates": ev.estimates, "specs": ev.specs}
-        shown = replace(ev, **{name: {key: held[key] for key in keys} for name, held in facts_by_key.items()})
+        few_of: dict[str, Any] = {name: {key: held[key] for key in keys} for name, held in facts_by_key.items()}
+        shown = replace(ev, **few_of)
     report = _report_of(shown, facts, asked, short=few is not None, cut=cut)
     return replace(report, **pictures(ev, facts, asked))
 
@@ -335,7 +381,9 @@ def _goal(asked: EvaluateArguments, engine: str) -> dict[str, float]:
     return goal
 
 
-def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, taken: dict[str, Any]) -> Report:
+def _evaluate_segments(
+    table: Any, asked: EvaluateArguments, columns: Columns | dict[str, Any], taken: dict[str, Any]
+) -> Report:
     """One model in each segment."""
     from ..present.segment_words import default_measures
     from ..verbs import evaluate as evaluate_rows
@@ -356,7 +404,7 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, t
     seg = made(**few)
     every = made() if few and asked.html is not None else seg  # the page shows every measure
     say_read(seg.overall.understood)
-    facts = facts_of(asked, columns, seg.overall.dropped)
+    facts = columns if isinstance(columns, dict) else facts_of(asked, columns, seg.overall.dropped)
 
     def document() -> dict[str, Any]:
         content: dict[str, Any] = json.loads(seg.to_json())

@@ -61,7 +61,7 @@ COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1
 # the options in each that several commands share. What a command adds names its section, or is among its "Options".
 SECTIONS: dict[str, Sequence[str]] = {
     "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight"),
-    "Other kinds of files": (),
+    "Other kinds of files": ("positives", "negatives", "rows", "low", "high"),
     "Options": (),
     "Where to cut": (
         *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
@@ -254,6 +254,11 @@ class Arguments:
     )
     rest_negative: bool = option("With --positive: all other labels are negative.")
     weight: str | None = column("Column with case weights.")
+    positives: str | None = column("A file of counts: column with the number of positives that have this score.")
+    negatives: str | None = column("A file of counts: column with the number of negatives.")
+    rows: str | None = column("A file of counts: column with the number of cases, instead of --negatives.")
+    low: str | None = column("Counts by bucket, instead of --score: column with the lowest score of the bucket.")
+    high: str | None = column("Counts by bucket: column with the highest score of the bucket.")
 
     ordered: bool = option("Treat classes (or --by segments) as ordered, in the order they appear.")
     order: list[str] | None = option(
@@ -385,7 +390,8 @@ _SEVERAL = ("negative", "by", "scores", "measures")  # options that are lists, e
 O = TypeVar("O", bound=Arguments)  # noqa: E741
 
 # Options that go together, in the order of the help.
-ONE_MODEL = ("file", "label", "score")
+COUNTS = SECTIONS["Other kinds of files"]
+ONE_MODEL = ("file", "label", "score", *COUNTS)
 LABELS = ("positive", "negative", "rest_negative")
 GOALS = ("recall", "precision", "specificity", "fpr")
 ERROR_COSTS = ("cost_fp", "cost_fn")

@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show, verbatim
 from ..runtime import TUNING
-from .options import COMMAND_LINE, TABLE, Arguments
+from .options import COMMAND_LINE, COUNTS, TABLE, Arguments
 from .output import check_extra, note
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     """The columns that were named, and those that can only be meant; says which it took."""
     from ..sources.profiles import find_label, find_scores, matching, profiles
 
+    counts = asked.named(*COUNTS)
+    if counts:
+        raise InputError(next(iter(counts)), "names counts, and this needs rows", "leave it out")
     twice = next((name for name in scores if list(scores).count(name) > 1), None)
     if twice is not None:
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
@@ -153,6 +156,44 @@ class Loaded:
         return self.rows.positive, self.rows.scores[self.score]
 
 
+class NamedCounts(NamedTuple):
+    """The columns of a file of counts, None where it describes them itself; what its score is called; what to say."""
+
+    columns: Any
+    score: str
+    facts: dict[str, Any]
+
+
+def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
+    """The columns of counts that were named, or that the file describes; None where the file has rows."""
+    from ..sources import rules
+    from ..sources.counts import CountColumns, describe_counts
+
+    given = asked.named(*COUNTS)
+    if not given:
+        described = None if asked.label is not None else describe_counts(table)
+        if described is None:
+            return None
+        note(f"counts of a query: {described['label']} by {described['score']}")
+        return NamedCounts(None, described["score"], {"file": asked.file, **described})
+    if asked.cluster is not None:
+        raise InputError("clusters", rules.NO_CLUSTERS, "leave it out")
+    for name in asked.named("label", "weight"):
+        raise InputError(name, "does not go with counts", "leave it out")
+    columns = CountColumns(asked.score, **dict.fromkeys(COUNTS) | given, batch=asked.batch, by=asked.by)
+    return NamedCounts(columns, asked.score or "score", {"file": asked.file, **columns.numbers})
+
+
+def load_counts(table: Any, asked: Arguments, named: NamedCounts) -> LoadedColumns:
+    """The cases that a file of counts stands for, one by one."""
+    from ..sources.counts import read_counts
+
+    counted = read_counts(table, named.columns, missing=asked.missing or "error", decimal=asked.decimal)
+    say_read(counted.words, counted.dropped, counted.cases)
+    rows = counted.rows()
+    return replace(rows, scores={named.score: rows.scores["score"]})
+
+
 def load_models(asked: Arguments, scores: Sequence[str] | None = None, *, several: bool = True) -> Loaded:
     """The rows of some scores; ``several``: where none is named, all columns that can be scores.
 
@@ -160,6 +201,10 @@ def load_models(asked: Arguments, scores: Sequence[str] | None = None, *, severa
     """
     with opened(asked) as table:
         alone = scores is None
+        counted = counts_named(table, asked) if alone else None
+        if counted is not None:
+            rows = load_counts(table, asked, counted)
+            return Loaded(table, Columns("", (counted.score,)), rows, counted.facts)
         if scores is None:
             scores, several = [one_score(table, asked.score)] if asked.score else [], False
         columns = choose_columns(table, asked, scores, several=several)

@@ -171,6 +171,11 @@ def plan(
     label: str | None = None,
     score: str | None = None,
     weight: str | None = None,
+    positives: str | None = None,
+    negatives: str | None = None,
+    rows: str | None = None,
+    low: str | None = None,
+    high: str | None = None,
     cost: float = 0.0,
     value: float = 1.0,
     fixed_cost: float = 0.0,
@@ -195,7 +200,8 @@ def plan(
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
     budget and the fixed cost are those of one batch, and the profit is the mean per batch.
 
-    Columns of a table are named: ``plan(table, label="y", score="p", batch="day")``.
+    Columns of a table are named: ``plan(table, label="y", score="p", batch="day")``; those of counts too:
+    ``plan(counts, score="p", positives="pos", rows="n")``.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
@@ -206,6 +212,7 @@ def plan(
     wished |= {"level": level, "seed": seed}
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
     columns |= {"pos_label": pos_label, "clusters": clusters, "batch": batch}
+    columns |= {"positives": positives, "negatives": negatives, "rows": rows, "low": low, "high": high}
     sample, batch = sample_from(y_true, y_score, **columns)
     if batch is not None:
         if prevalence is not None:
@@ -213,15 +220,15 @@ def plan(
         in_batches = BatchRows.of_batches(sample, batch)
         return _plan_batches(in_batches, prices, wished, Settings("auto", level, n_resamples, seed))
     sampled = RowEvidence.of(sample)
-    rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
-    ranking = rows.ranking
+    evidence = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
+    ranking = evidence.ranking
     n = whole_cases(ranking.cases)
     if n < 1:
         raise _too_few(ranking.cases)
     limit = min(n if quota is None else resolve_quota(quota, n), prices.affordable(n, budget))
     taken = _bends(np.cumsum(ranking.pos.astype(np.float64) + ranking.neg), n, limit)
     curve = ProfitCurve(taken, hits_at(ranking, taken), taken, prices, (ranking.pos, ranking.neg))
-    resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=rows.classes_given)
+    resampler = evidence.resampler(Settings(seed=seed, progress=progress), stratified=evidence.classes_given)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
 
     def draw(quotas: Floats) -> tuple[Floats, Floats]:
@@ -230,11 +237,11 @@ def plan(
 
     def coming(best: int, luck: float) -> Interval:
         # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
-        chosen = replace(rows.cut(float(best), float(curve.at(best)[0]), level), slope=0.0) if best else None
+        chosen = replace(evidence.cut(float(best), float(curve.at(best)[0]), level), slope=0.0) if best else None
         return next_hits(chosen, level, optimism=luck)
 
     def cut_at(best: int) -> OperatingPoint:
-        return at_rows(ranking, best, level, rows.cut)
+        return at_rows(ranking, best, level, evidence.cut)
 
     planned = _plan_of(curve, limit, draw, wished, cut_at, coming)
     if prevalence is None:
@@ -243,11 +250,11 @@ def plan(
     if not prevalence.standard_error or not planned.quota:
         return planned
     place = np.array([float(planned.quota)])
-    low, high = (
+    worse, better = (
         float(prices.profit(place, hits_at(reweighted_ranking(sampled.ranking, share), place))[0])
         for share in prevalence.limits(level)
     )
-    ends = widened_limits(planned.profit.value, planned.profit.interval, (low, high))
+    ends = widened_limits(planned.profit.value, planned.profit.interval, (worse, better))
     return replace(planned, profit=replace(planned.profit, low=ends[0], high=ends[1]))
 
 

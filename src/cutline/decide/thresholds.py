@@ -209,6 +209,11 @@ def threshold_for(
     label: str | None = None,
     score: str | None = None,
     weight: str | None = None,
+    positives: str | None = None,
+    negatives: str | None = None,
+    rows: str | None = None,
+    low: str | None = None,
+    high: str | None = None,
     recall: float | None = None,
     precision: float | None = None,
     fpr: float | None = None,
@@ -255,6 +260,7 @@ def threshold_for(
     (0.4, 0.4)
     """
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
+    columns |= {"positives": positives, "negatives": negatives, "rows": rows, "low": low, "high": high}
     sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
     goals: dict[str, Any] = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
     goals |= {"quota": quota}

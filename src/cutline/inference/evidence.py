@@ -25,6 +25,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval, Settings
 from ..ranking import Ranking, rank, row_order
+from ..runtime import TUNING
 from ..sources.arrays import Codes, Sample
 from ..table import PicklesFields
 from ..types import Floats
@@ -41,6 +42,9 @@ from .resampling import (
     replicate,
     several_clusters,
 )
+
+if TYPE_CHECKING:
+    from .bucket_bounds import Buckets
 
 SMALL_SIZE = 30.0  # effective cases of a class below which a note says that weights leave few: the textbooks' thirty
 
@@ -179,7 +183,8 @@ class RowEvidence(PicklesFields, Evidence):
     """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
-    ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample.
+    ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample. ``kept`` is
+    None where counts came in place of rows that count alike; ``buckets`` is what they leave open.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -190,6 +195,7 @@ class RowEvidence(PicklesFields, Evidence):
     fold: NDArray[Any] | None = None
     paired: bool = False
     classes_given: bool = False
+    buckets: Buckets | None = None
 
     @classmethod
     def of(cls, sample: Sample, **how: Any) -> RowEvidence:
@@ -208,6 +214,9 @@ class RowEvidence(PicklesFields, Evidence):
         if self.kept is not None:
             return self.kept
         r = self.ranking
+        if r.rows > TUNING.expanded_rows:
+            problem = f"this needs the cases one by one, and counts stand for {r.rows:,} of them"
+            raise InputError(None, problem, f"up to {TUNING.expanded_rows:,} cases are made of counts: use a sample")
         size = (r.pos + r.neg).astype(np.int64)
         score = np.repeat(r.score, size)
         place = np.arange(len(score)) - np.repeat(np.cumsum(size) - size, size)
@@ -218,18 +227,31 @@ class RowEvidence(PicklesFields, Evidence):
         return not self.ranking.weighted and self.clusters is None and self.fold is None
 
     @property
+    def outline(self) -> Sample:
+        """The extremes of the scores, without the rows where these are not needed one by one."""
+        if self.kept is not None:
+            return self.kept
+        low, high = (float(self.ranking.score[end]) for end in (-1, 0))
+        return Sample(np.empty(0, np.bool_), np.empty(0), None, low, high)
+
+    @property
     def are_probabilities(self) -> bool:
-        return self.sample.are_probabilities
+        return self.outline.are_probabilities
 
     @property
     def are_finite(self) -> bool:
-        return self.sample.are_finite
+        return self.outline.are_finite
+
+    def compute(self, specs: Sequence[Spec]) -> Computed:
+        found = super().compute(specs)
+        return found if self.buckets is None else self.buckets.exact(found)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """Rows, positives, and how much is tied."""
         ranking = self.ranking
-        n, n_pos = ranking.rows, int(np.count_nonzero(self.sample.positive))
+        n = ranking.rows
+        n_pos = int(np.count_nonzero(self.sample.positive) if ranking.weighted else ranking.n_pos)
         pairs = ranking.n_pos * ranking.n_neg
         tied = float((ranking.pos.astype(np.float64) * ranking.neg).sum())
         return MappingProxyType(
@@ -261,13 +283,14 @@ class RowEvidence(PicklesFields, Evidence):
     def units(self) -> float:
         if self.clusters is not None:
             return float(self.clusters.max() + 1)
-        return float(self.ranking.rows) if self.sample.weight is None else effective_size(self.sample.weight)
+        weight = self.sample.weight if self.ranking.weighted else None
+        return float(self.ranking.rows) if weight is None else effective_size(weight)
 
     @cached_property
     def set_by_design(self) -> bool:
-        positive, weight = self.sample.positive, self.sample.weight
-        if self.classes_given or weight is None or self.clusters is not None:
+        if self.classes_given or not self.ranking.weighted or self.clusters is not None:
             return self.classes_given
+        positive, weight = self.sample.positive, self.sample.row_weight
         if positive.all() or not positive.any():
             return False
         # a case–control sample: all positives weigh alike and all negatives weigh alike, but differently
@@ -295,7 +318,7 @@ class RowEvidence(PicklesFields, Evidence):
         if self.fold is not None:
             units = units_within(self.sample, self.fold, stratified, self.clusters)
         return Resampler(
-            self.sample,
+            self.kept if self.independent and not paired else self.sample,
             self.ranking,
             stratified=stratified,
             clusters=self.clusters,

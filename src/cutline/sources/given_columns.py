@@ -82,8 +82,19 @@ def sample_from(
     pos_label: Any,
     clusters: Any = None,
     batch: Any = None,
+    **counts: str | None,
 ) -> tuple[Sample, Any]:
-    """A checked sample from arrays or from columns of a table, and the batch of each row where there are batches."""
+    """A checked sample from arrays or from columns of a table, and the batch of each row where there are batches.
+
+    ``counts``: columns of counts (positives, negatives, rows, low, high); the cases that they stand for are then the
+    rows.
+    """
+    if any(counts.values()):
+        given = {"label": label, "weight": weight, "sample_weight": sample_weight, "pos_label": pos_label}
+        other = next((name for name, value in (given | {"clusters": clusters}).items() if value is not None), None)
+        if other is not None:
+            raise InputError(other, "does not go with counts", "leave it out")
+        return _sample_of_counts(y_true, {"score": score, "batch": batch, **counts})
     if label is None and score is None and weight is None:
         if y_score is None:
             raise InputError(
@@ -101,3 +112,15 @@ def sample_from(
     rows = read_columns(y_true, label, [score], **named)
     how = {"sample_weight": rows.weight, "clusters": rows.clusters}
     return make_sample(rows.positive, rows.scores[score], **how), rows.batch
+
+
+def _sample_of_counts(source: Any, columns: dict[str, Any]) -> tuple[Sample, Any]:
+    """The cases that a table of counts stands for, and the batch of each."""
+    from .counts import CountColumns, read_counts
+    from .duckdb import Machine
+    from .file_formats import TextFormat
+    from .open_source import open_source
+
+    with open_source(source, None, Machine(), TextFormat()) as table:
+        rows = read_counts(table, CountColumns(**columns)).rows()
+    return make_sample(rows.positive, rows.scores["score"]), rows.batch

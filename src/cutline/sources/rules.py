@@ -201,6 +201,7 @@ def plain_value(value: Any) -> Any:
 
 # --- what is said -----------------------------------------------------------------------------------------------------
 
+NO_CLUSTERS = "needs rows: counts do not show which cases belong together"
 FILL_IN = "drop the row or fill in a value"
 
 
