@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cutline as cl
-from cutline.decide.power import SelectionPower, selection_power
+from cutline.papers import SelectionPower, selection_power
 from populations_rosset import NEIGHBOURS, NaiveBayes, Neighbours, only_first_error, sum_of_two, value_of_first
 from report import Report, against_binomial, against_spread, new_figure, one_thread_each, options, row, say
 

@@ -27,7 +27,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
     "check": (["roc_auc > .5", *ONE], ["verbs.evaluate"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
-    "vote": (TWO, ["decide.voting.selective_voting"]),
+    "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
     "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),

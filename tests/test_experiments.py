@@ -391,7 +391,7 @@ def test_experiments_use_the_public_api_only(name: str) -> None:
             if "cutline" in line and "import" in line:
                 assert line.strip() in (
                     "import cutline as cl",
-                    "from cutline.decide.power import SelectionPower, selection_power",
+                    "from cutline.papers import SelectionPower, selection_power",
                 )
 
 

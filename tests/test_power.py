@@ -9,7 +9,7 @@ import pytest
 
 import cutline as cl
 from cutline.catalogue.declare import parse_measure
-from cutline.decide.power import SelectionPower, judge_sets, selection_power
+from cutline.papers import SelectionPower, judge_sets, selection_power
 
 
 def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
@@ -213,7 +213,7 @@ def test_a_test_set_of_ones_own_is_checked() -> None:
 
 def test_a_share_that_floats_cannot_hold_counts_all_its_wins() -> None:
     """0.29 · 100 is 28.999…96 as a float: 29 wins, not 28."""
-    from cutline.decide.power import SelectionPower
+    from cutline.papers import SelectionPower
 
     spec = cl.evaluate([1, 0], [0.9, 0.1], measures=["roc_auc"], interval=None).specs["roc_auc"]
     one = np.array([[0.29]])

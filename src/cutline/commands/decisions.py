@@ -241,7 +241,7 @@ class VoteArguments(
 )
 def vote(asked: VoteArguments) -> Report:
     """Average the scores of the best models: choose how many on held-out rows, and estimate the result."""
-    from ..decide.voting import selective_voting
+    from ..papers import selective_voting
 
     loaded = load_models(asked, asked.scores)
     how: dict[str, Any] = {"rank_by": asked.rank_by, "vote": asked.vote, "folds": asked.folds, "quota": asked.quota}

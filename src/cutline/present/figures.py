@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..decide.operating import OperatingPoint, RiskCoverage
     from ..decide.planning import Plan
     from ..decide.screening import Screening
-    from ..decide.voting import SelectiveVoting
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
+    from ..papers import SelectiveVoting
     from ..segments import Segments
 
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
