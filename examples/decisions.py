@@ -106,8 +106,8 @@ def main(given: list[str] | None = None) -> None:
 
     title("stages: a free score first, the models for those who remain")
     cheap = -features["campaign" if "campaign" in features else "calls"].to_numpy()[test]
-    stages = [(cheap, None), (logit, None), (forest, 500)]
-    print(cl.screen(y_test, stages, cost=[0.1, 1, 5], budget=8000, n_resamples=min(400, args.resamples)))
+    stages = [(cheap, 0.75), (logit, 0.5), (forest, 0.2)]
+    print(cl.screen(y_test, stages, cost=[0.1, 1, 5], n_resamples=min(400, args.resamples)))
 
     title("votes of noisy copies of the forest")
     rng = np.random.default_rng(1)

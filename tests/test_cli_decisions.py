@@ -156,8 +156,8 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     expected = cl.screen(y, [(columns["b"], 0.5), (columns["a"], 60)], cost=[1, 10], n_resamples=50)
     assert found["sizes"] == [300, 60]
     assert found["recall"] == expected.recall.value
-    assert run(*words[:-4], "--max-loss", "x")[0] == 2
-    status, out, _ = run("screen", path, "--label", "y", "--stage", "b", "--stage", "a=200", "--costs", "1,5")
+    status, _, message = run("screen", path, "--label", "y", "--stage", "b", "--stage", "a=200", "--costs", "1,5")
+    assert "--stage b: a stage keeps one number of cases" in message
     assert status == 2
     status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
     assert status == 0

@@ -65,7 +65,6 @@ VALUES: dict[str, list[str]] = {
     "maximize": ["f1"],
     "ties": ["expand"],
     "costs": ["1,2"],
-    "max_loss": [".1"],
     "stages": ["w=9"],
     "rank_by": ["gini"],
     "vote": ["rank"],
@@ -120,7 +119,6 @@ NOT_BESIDE = {
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
     "cut": {"precision", "specificity", "fpr", "maximize"},
-    "screen": {"budget", "max_loss"},
     "label-plan": {"positive", "label"},
 }
 

@@ -121,43 +121,6 @@ def test_intervals_hold_what_is_lost_in_new_samples() -> None:
     assert inside >= 34
 
 
-def test_sizes_for_a_limit_of_loss_are_the_cheapest_that_keep_it() -> None:
-    y, a, b = staged(1)
-    s = cl.screen(y, [(a, None), (b, 200)], cost=[1, 10], max_loss=0.2)
-    assert s.lost / y.sum() <= 0.2 + 1e-9
-    smaller = cl.screen(y, [(a, s.sizes[0] - 30), (b, 200)], cost=[1, 10])
-    assert smaller.cost < s.cost
-    assert smaller.lost / y.sum() > 0.2
-    assert s.optimism is not None
-    assert s.optimism < 0.2
-    assert "of this recall is optimism" in repr(s)
-
-
-def test_sizes_for_a_budget_find_the_most() -> None:
-    y, a, b = staged(2)
-    s = cl.screen(y, [(a, None), (b, 60)], cost=[1, 10], budget=3000)
-    assert s.cost <= 3000
-    for share in (0.1, 0.2, 0.3, 0.35):
-        other = cl.screen(y, [(a, share), (b, 60)], cost=[1, 10])
-        assert other.cost > 3000 or other.lost >= s.lost
-    both = cl.screen(y, [(a, None), (b, 200)], cost=[1, 10], budget=5000, max_loss=0.3)
-    assert both.cost <= 5000
-    assert both.lost / y.sum() <= 0.3
-
-
-def test_open_sizes_need_a_limit_and_limits_an_open_size() -> None:
-    with pytest.raises(cl.InputError, match="stage 1 open"):
-        cl.screen(Y, [(CHEAP, None), (DEAR, 2)])
-    with pytest.raises(cl.InputError, match="every stage has one"):
-        cl.screen(Y, [(CHEAP, 4), (DEAR, 2)], budget=5)
-    with pytest.raises(cl.InputError, match="budget is too small"):
-        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], budget=2)
-    with pytest.raises(cl.InputError, match="max_loss cannot be met"):
-        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], max_loss=0.1)
-    with pytest.raises(cl.InputError, match="max_loss"):
-        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], max_loss=2)
-
-
 def test_what_a_hit_costs_has_an_interval() -> None:
     y, a, b = staged(3)
     s = cl.screen(y, [(a, 0.4), (b, 60)], cost=[1, 10])

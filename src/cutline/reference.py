@@ -292,8 +292,7 @@ PARAMETERS: dict[str, str] = {
     "count_measure.at": "``'threshold'``: the cells of score > threshold; ``'quota'``: those of the best cases, asked "
     "for as ``'name@200'``.",
     "ranking_measure.name": "The name to register the measure under.",
-    "screen.stages": "Pairs of scores and how many to keep: a number of cases, a share of those that enter the stage, "
-    "or None to have the size chosen.",
+    "screen.stages": "Pairs of scores and how many to keep: a number of cases, or a share of those who enter.",
     "screen.cost": "What examining one case costs at each stage.",
     "select.quota": "How many to choose: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them.",

@@ -147,16 +147,16 @@ def plan(asked: PlanArguments) -> Report:
 
 
 def _stages(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """Read ``COLUMN=KEEP``; a column alone leaves its size open."""
+    """Read ``COLUMN=KEEP``."""
     from ..quotas import Quotas, parse_quota
 
     stages = []
     for text in value:
         name, equals, keep = text.rpartition("=")
         size = parse_quota(keep, "stage") if equals else None
-        if isinstance(size, Quotas):
+        if size is None or isinstance(size, Quotas):
             raise InputError(None, f"--stage {text}: a stage keeps one number of cases", "write e.g. cheap=50%")
-        stages.append((name if equals else text, size))
+        stages.append((name, size))
     return stages
 
 
@@ -171,16 +171,14 @@ class ScreenArguments(o.Arguments, takes=["file", "label", *o.LABELS, *o.DRAWN, 
     """The options of ``screen``."""
 
     stages: list[tuple[str, Any]] = option(
-        "Score of a stage and how many it keeps (200 or 50%); without a size, it is chosen for you.",
+        "Score of a stage and how many it keeps: 200 or 50%.",
         "--stage",
         multiple=True,
         required=True,
         callback=_stages,
-        metavar="COLUMN[=KEEP]",
+        metavar="COLUMN=KEEP",
     )
     costs: list[float] | None = option("Cost of a case at each stage.", callback=_costs, metavar="A,B,…")
-    budget: float | None = option("Choose missing sizes so that the total cost stays within this budget.")
-    max_loss: float | None = share("Choose missing sizes so that at most this share of the positives is lost.")
     resamples: int = option("Bootstrap resamples.", default=400, show_default=True)
 
 
@@ -188,7 +186,6 @@ class ScreenArguments(o.Arguments, takes=["file", "label", *o.LABELS, *o.DRAWN, 
     ScreenArguments,
     """\
   cutline screen scores.csv --label y --stage cheap=50% --stage costly=200 --costs 1,10
-  cutline screen scores.csv --label y --stage cheap --stage costly=200 --costs 1,10 --max-loss 5%
 """,
     renames={"cost": "--costs", "quota": "--stage", "score": "--stage", "y_score": "--stage"},
 )
@@ -210,8 +207,6 @@ def screen(asked: ScreenArguments) -> Report:
         loaded.rows.positive,
         [(scores[name], keep) for name, keep in asked.stages],
         cost=asked.costs,
-        budget=asked.budget,
-        max_loss=asked.max_loss,
         **asked.drawn,
     )
 

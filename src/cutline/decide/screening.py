@@ -1,11 +1,10 @@
-"""Progressive screening: stage after stage, each with its own score; how many to keep, what is lost, what it costs."""
+"""Progressive screening: stage after stage, each with its own score; what is kept, what is lost, what it costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +19,10 @@ from ..sources.arrays import as_numbers, make_sample
 from ..sources.given_columns import read_columns
 from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table
 from ..types import Floats, Label, Labels, TableSource
-from ..validate import check_amount, check_column, check_list, check_number, checked
+from ..validate import check_amount, check_column, check_list, checked
 from .selection import TieRule, select
 
 _REPLICATES = 400  # by default: enough for percentiles at 95 %
-_SHARES = 24  # sizes tried for a stage whose size is to be chosen: every 4 % of those who enter
-_FOLDS, _REPEATS = 5, 4  # for the optimism of chosen sizes: a mean of 20 gaps, in about as many times one choice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,9 +30,8 @@ class Screening(HasSections, HasPlot, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
-    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. If sizes were chosen on these data,
-    ``optimism`` is a cross-validated estimate of how much of the recall is due to that choice; the interval is for the
-    recall without it. ``plot`` draws how many cases and positives each stage leaves.
+    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. ``plot`` draws how many cases and positives
+    each stage leaves.
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("screening",)
@@ -45,7 +41,6 @@ class Screening(HasSections, HasPlot, DictResult):
     sizes: tuple[int, ...]
     recall: Estimate
     cost_per_hit: Estimate
-    optimism: float | None = None
 
     @property
     def lost(self) -> int:
@@ -67,7 +62,6 @@ class Screening(HasSections, HasPlot, DictResult):
             **self.recall.to_dict("recall"),
             **self.cost_per_hit.to_dict("cost_per_hit"),
             "level": self.recall.level,
-            "optimism": self.optimism,
             "chosen": self.chosen.tolist(),
         }
 
@@ -79,10 +73,6 @@ class Screening(HasSections, HasPlot, DictResult):
         if self.cost > 0:
             c = self.cost_per_hit
             summary += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
-        if self.optimism is not None:
-            summary += (
-                f"; about {self.optimism:.1%} of this recall is optimism from choosing the sizes on the same data"
-            )
         return summary
 
     def sections(self, names: Sequence[str] = ()) -> list[Section]:
@@ -95,44 +85,15 @@ class Screening(HasSections, HasPlot, DictResult):
         return [Section("answer", [f"{self.summary}.", stages, Figure("screening", self)])]
 
 
-@dataclass(frozen=True)
-class _Order:
-    """The rows by one score, best first, and where each tie starts."""
-
-    rows: NDArray[np.intp]
-    start: NDArray[np.intp]
-    length: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, score: NDArray[Any]) -> _Order:
-        rows = np.argsort(-score.astype(np.float64), kind="stable")
-        ordered = score[rows]
-        start = tie_starts(ordered)
-        return cls(rows, start, np.diff(np.append(start, len(rows))))
-
-    def kept(self, times: Floats, keep: float) -> Floats:
-        """How often each row (of each replicate) is left after the best ``keep``; a tie across the cut is shared."""
-        weight = times[..., self.rows]
-        size = np.add.reduceat(weight, self.start, axis=-1)
-        before = np.cumsum(size, axis=-1) - size
-        share = np.clip((keep - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)
-        left = np.empty_like(times)
-        left[..., self.rows] = weight * np.repeat(share, self.length, axis=-1)
-        return left
-
-
 @checked(
     cost=lambda value, name: [check_amount(price, name) for price in check_list(value, name)],
-    max_loss=lambda value, name: check_number(value, name, 0.0, 1.0),
 )
 def screen(
     y_true: Labels | TableSource,
-    stages: Sequence[tuple[Any, int | float | None]],
+    stages: Sequence[tuple[Any, int | float]],
     *,
     label: str | None = None,
     cost: Sequence[float] | None = None,
-    budget: float | None = None,
-    max_loss: float | None = None,
     ties: TieRule = "random",
     level: float = 0.95,
     n_resamples: int = _REPLICATES,
@@ -144,10 +105,6 @@ def screen(
     ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively (drop
     the least likely cases with a cheap score), the last one positively (fill the quota). Every score covers all rows,
     because it is not known in advance who remains. ``cost`` is per case examined at each stage.
-
-    A ``keep`` of None is chosen for you: with ``max_loss`` (a share of the positives), the cheapest sizes that lose no
-    more; with ``budget``, the sizes that keep the most positives within it; with both, the cheapest sizes that meet
-    both.
 
     Columns of a table are named: ``screen(table, [("cheap", 0.5), ("dear", 200)], label="y")``.
 
@@ -176,19 +133,10 @@ def screen(
     for k, score in enumerate(scores):
         if len(score) != n:
             raise InputError(f"stages[{k}]", f"has {len(score)} scores but y_true has {n} rows", "score every row")
-    keeps = [keep for _, keep in stages]
-    free = [k for k, keep in enumerate(keeps) if keep is None]
-    if free and budget is None and max_loss is None:
-        raise InputError(
-            "stages", f"leaves the size of stage {free[0] + 1} open", "give its size, or {budget} or {max_loss}"
-        )
-    if not free and (budget is not None or max_loss is not None):
-        name = "budget" if budget is not None else "max_loss"
-        raise InputError(name, "chooses sizes, and every stage has one", "pass None as the size of a stage")
-    problem = _Problem(positive, [_Order.of(s) for s in scores], keeps, prices, budget, max_loss)
-    sizes = problem.best(np.ones(n)) if free else problem.sizes(n)
-    optimism = problem.optimism(seed) if free else None
-    drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // n)), seed)
+    sizes: list[int] = []
+    for _, keep in stages:
+        sizes.append(resolve_quota(keep, sizes[-1] if sizes else n, "keep"))
+    drawn = _replicates(positive, scores, sizes, min(n_resamples, max(50, 20_000_000 // n)), seed)
     left, rows = np.arange(n), []
     for k, (score, size) in enumerate(zip(scores, sizes, strict=True), start=1):
         kept = left[np.asarray(select(score[left], min(int(size), len(left)), ties=ties, seed=seed + k))]
@@ -214,14 +162,12 @@ def screen(
             }
         )
         left = kept
-    method = "percentile" if optimism is None else "percentile, optimism removed"
-    low, high = (max(0.0, end - (optimism or 0.0)) for end in (low, high))
-    recall = Estimate("recall", rows[-1]["recall_so_far"], low, high, level, method)
+    recall = Estimate("recall", rows[-1]["recall_so_far"], low, high, level, "percentile")
     total = sum(row["cost"] for row in rows)
     ends_per_hit = _middle(ratio(total, drawn[:, -1]), level)
     per_hit = Estimate("cost_per_hit", float(ratio(total, after)), *ends_per_hit, level, "percentile")
     kept_sizes = tuple(int(row["keep"]) for row in rows)
-    return Screening(np.sort(left), Table(rows, "Progressive screening"), kept_sizes, recall, per_hit, optimism)
+    return Screening(np.sort(left), Table(rows, "Progressive screening"), kept_sizes, recall, per_hit)
 
 
 def _middle(values: Floats, level: float) -> tuple[float, float]:
@@ -233,97 +179,27 @@ def _middle(values: Floats, level: float) -> tuple[float, float]:
     return float(defined[cut]), float(defined[len(defined) - 1 - cut])
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """Stages whose sizes are known or to be chosen; rows may come several times, or not at all."""
-
-    positive: NDArray[np.bool_]
-    orders: Sequence[_Order]
-    keeps: Sequence[Any]
-    prices: Sequence[float]
-    budget: float | None
-    max_loss: float | None
-
-    def sizes(self, n: int, shares: Sequence[float] = ()) -> list[int]:
-        """Cases kept at each stage: what was asked for, and shares of those entering where it was left open."""
-        sizes: list[int] = []
-        left, open_shares = n, iter(shares)
-        for keep in self.keeps:
-            size = max(1, round(next(open_shares) * left)) if keep is None else resolve_quota(keep, left, "keep")
-            left = min(left, size)
-            sizes.append(left)
-        return sizes
-
-    def left(self, times: Floats, sizes: Sequence[float]) -> Floats:
-        """Positives at the start and after each stage; ``times`` may have a row for each replicate."""
-        positives = [times[..., self.positive].sum(axis=-1)]
-        for order, size in zip(self.orders, sizes, strict=True):
-            times = order.kept(times, size)
-            positives.append(times[..., self.positive].sum(axis=-1))
-        return np.stack(positives, axis=-1)
-
-    def best(self, times: Floats) -> list[int]:
-        """The best sizes for rows that come so often."""
-        n, rows = len(times), float(times.sum())
-        best: tuple[tuple[float, float], list[int]] | None = None
-        cheapest, least = math.inf, math.inf
-        n_open = sum(keep is None for keep in self.keeps)
-        per_stage = max(4, min(_SHARES, int(600 ** (1.0 / n_open))))  # some 600 combinations in all
-        for shares in product(np.linspace(1.0 / per_stage, 1.0, per_stage).tolist(), repeat=n_open):
-            try:
-                sizes = self.sizes(n, shares)
-            except InputError:  # a later stage asks for more than are left
-                continue
-            cost = float(np.dot(self.prices, [n, *sizes[:-1]]))  # each stage for those who enter it
-            start, *_, end = self.left(times, [size * rows / n for size in sizes]).tolist()
-            loss = 1.0 - end / start if start else math.nan
-            cheapest, least = min(cheapest, cost), min(least, loss)
-            if self.budget is not None and cost > self.budget * (1 + 1e-12):
-                continue
-            if self.max_loss is not None and not loss <= self.max_loss + 1e-12:
-                continue
-            rank = (cost, loss) if self.max_loss is not None else (loss, cost)
-            if best is None or rank < best[0]:
-                best = rank, sizes
-        if best is None:
-            if self.max_loss is None or cheapest > (math.inf if self.budget is None else self.budget):
-                raise InputError("budget", f"is too small: the stages cost at least {cheapest:g}", "raise it")
-            raise InputError(
-                "max_loss",
-                f"cannot be met: the stages lose at least {least:.1%} of the positives",
-                "allow a larger loss",
-            )
-        return best[1]
-
-    def optimism(self, seed: int) -> float:
-        """Recall on the data that the sizes were chosen on, less that on rows held out of choosing."""
-        rng = np.random.default_rng([seed, 7])
-        n = len(self.positive)
-        gaps = []
-        for _ in range(_REPEATS):
-            fold = rng.permutation(np.arange(n) % _FOLDS)
-            for k in range(_FOLDS):
-                inside, outside = (fold != k).astype(np.float64), (fold == k).astype(np.float64)
-                try:
-                    chosen = self.best(inside)
-                except InputError:
-                    continue
-                recalls = []
-                for times in (inside, outside):
-                    positives = self.left(times, [size * times.sum() / n for size in chosen])
-                    recalls.append(positives[-1] / positives[0] if positives[0] else math.nan)
-                gaps.append(recalls[0] - recalls[1])
-        return max(0.0, float(np.nanmean(gaps))) if np.isfinite(gaps).any() else 0.0
-
-    def replicates(self, sizes: Sequence[int], n_drawn: int, seed: int) -> Floats:
-        """Positives at the start and after each stage, in replicates of the rows."""
-        rng = np.random.default_rng([seed, 8])
-        n = len(self.positive)
-        positives = []
-        at_once = max(1, 2_000_000 // n)
-        for first in range(0, n_drawn, at_once):
-            many = min(at_once, n_drawn - first)
-            rows = rng.integers(0, n, (many, n)) + n * np.arange(many)[:, None]
-            times = np.bincount(rows.ravel(), minlength=many * n).reshape(many, n).astype(np.float64)
-            positives.append(self.left(times, sizes))
-        return np.concatenate(positives)
+def _replicates(
+    positive: NDArray[np.bool_], scores: Sequence[NDArray[Any]], sizes: Sequence[int], n_drawn: int, seed: int
+) -> Floats:
+    """Positives at the start and after each stage, in replicates of the rows; a tie across a cut is shared."""
+    rng = np.random.default_rng([seed, 8])
+    n = len(positive)
+    orders = [np.argsort(-score.astype(np.float64), kind="stable") for score in scores]
+    starts = [tie_starts(score[order]) for score, order in zip(scores, orders, strict=True)]
+    drawn = []
+    at_once = max(1, 2_000_000 // n)
+    for first in range(0, n_drawn, at_once):
+        many = min(at_once, n_drawn - first)
+        rows = rng.integers(0, n, (many, n)) + n * np.arange(many)[:, None]
+        times = np.bincount(rows.ravel(), minlength=many * n).reshape(many, n).astype(np.float64)
+        positives = [times[:, positive].sum(axis=1)]
+        for order, start, keep in zip(orders, starts, sizes, strict=True):
+            weight = times[:, order]
+            size = np.add.reduceat(weight, start, axis=1)
+            before = np.cumsum(size, axis=1) - size
+            share = np.clip((keep - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)
+            times[:, order] = weight * np.repeat(share, np.diff(np.append(start, n)), axis=1)
+            positives.append(times[:, positive].sum(axis=1))
+        drawn.append(np.stack(positives, axis=1))
+    return np.concatenate(drawn)
