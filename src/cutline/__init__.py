@@ -14,7 +14,7 @@ __version__ = "0.2.0"
 def _homes():  # type: ignore[no-untyped-def]
     """Public name -> (module, name there), from the stub beside this file; the loader also reads it from a wheel."""
     text = __spec__.loader.get_data(__file__ + "i").decode("utf-8")
-    imports = _re.findall(r"^from (\S+) import \(([^)]*)\)", text, _re.MULTILINE)
+    imports = _re.findall(r"^from (\.\w\S*) import (\([^)]*\)|.+)", text, _re.MULTILINE)
     homes = {name: (home, name) for home, names in imports for name in _re.findall(r"(\w+) as", names)}
     homes.update({synonym: homes[name] for synonym, name in _re.findall(r"^(\w+) = (\w+)$", text, _re.MULTILINE)})
     homes.update({room: ("." + room, "") for room in _re.findall(r"^from \. import (\w+) as", text, _re.MULTILINE)})

@@ -80,12 +80,8 @@ from .catalogue.threshold import (
     youden_index as youden_index,
     zero_one_loss as zero_one_loss,
 )
-from .decide.planning import (
-    plan as plan,
-)
-from .decide.screening import (
-    screen as screen,
-)
+from .decide.planning import plan as plan
+from .decide.screening import screen as screen
 from .decide.selection import (
     lift_table as lift_table,
     select as select,
@@ -94,20 +90,14 @@ from .decide.thresholds import (
     Cut as Cut,
     threshold_for as threshold_for,
 )
-from .diagnosis import (
-    doctor as doctor,
-)
+from .diagnosis import doctor as doctor
 from .errors import (
     InputError as InputError,
     LabelWarning as LabelWarning,
     UndefinedWarning as UndefinedWarning,
 )
-from .extrapolation import (
-    extrapolate as extrapolate,
-)
-from .inference.differences import (
-    swap_test as swap_test,
-)
+from .extrapolation import extrapolate as extrapolate
+from .inference.differences import swap_test as swap_test
 from .inference.limits import (
     ApproximationWarning as ApproximationWarning,
     proportion_interval as proportion_interval,
@@ -121,12 +111,8 @@ from .inference.retraining import (
     label_permutation_test as label_permutation_test,
     permutation_test as permutation_test,
 )
-from .quotas import (
-    Quotas as Quotas,
-)
-from .sampled_labels import (
-    label_plan as label_plan,
-)
+from .quotas import Quotas as Quotas
+from .sampled_labels import label_plan as label_plan
 from .verbs import (
     check as check,
     compare as compare,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.compute import check_applicable, check_threshold, default_threshold, with_defaults
-from .catalogue.declare import Spec, parse_measure
+from .catalogue.declare import parse_measure
 from .errors import InputError, different_lengths
 from .estimate import Settings
 from .evaluation import Evaluation, choose_specs, obstacle_of
@@ -62,7 +62,13 @@ def evaluate_sampled_labels(
     rows, scores = _known_labels(y_score, label, inclusion, pos_label)
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, scores)
-    obstacles = {spec: _obstacle(spec, scores, threshold, measures is None, estimator) for spec in specs}
+    obstacles = {}
+    for spec in specs:
+        obstacles[spec] = obstacle_of(spec, scores, threshold, measures is None)
+        if spec.ties != "expected":
+            obstacles[spec] = "rows without a label have no best or worst order"
+        elif estimator == "assisted" and spec.measure.part == "cut" and not is_algebra(spec):
+            obstacles[spec] = "estimated labels do not have the spread of real ones: use the estimator hajek"
     if measures is None and (rows.inclusion == 0.0).any():
         raise unreachable(rows, "the whole list")
     estimates = audit_estimates(specs, rows, estimator, obstacles, settings)
@@ -80,14 +86,6 @@ def evaluate_sampled_labels(
     )
 
 
-def _obstacle(spec: Spec, scores: Sample, threshold: float | None, by_default: bool, estimator: str) -> str:
-    if spec.ties != "expected":
-        return "rows without a label have no best or worst order"
-    if estimator == "assisted" and spec.measure.part == "cut" and not is_algebra(spec):
-        return "estimated labels do not have the spread of real ones: use the estimator hajek"
-    return obstacle_of(spec, scores, threshold, by_default)
-
-
 def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> tuple[KnownLabels, Sample]:
     """The rows, checked; and their scores as a sample without labels of its own."""
     score, low, high = as_numbers(y_score, "y_score")
@@ -95,15 +93,13 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
     known, positive = _split(label, n, pos_label, score, "y_true")
     chance = _chances(inclusion, n)
-    bad = known & (chance == 0.0)
-    if bad.any():
-        said = "is 0, but the row has a label"
-        raise InputError("inclusion", said, "give the probability that it had", row=int(np.argmax(bad)))
-    bad = ~known & (chance == 1.0)
-    if bad.any():
-        said = "is 1, but the row has no label"
-        remedy = "look it up; where labels get lost, give the probability that one is there"
-        raise InputError("inclusion", said, remedy, row=int(np.argmax(bad)))
+    lost = "look it up; where labels get lost, give the probability that one is there"
+    for bad, problem, remedy in (
+        (known & (chance == 0.0), "is 0, but the row has a label", "give the probability that it had"),
+        (~known & (chance == 1.0), "is 1, but the row has no label", lost),
+    ):
+        if bad.any():
+            raise InputError("inclusion", problem, remedy, row=int(np.argmax(bad)))
     if not known.any():
         raise InputError("y_true", "holds no label", "label some of the rows; label_plan chooses them")
     return KnownLabels(score, known, positive, chance), scores

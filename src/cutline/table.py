@@ -24,7 +24,35 @@ if TYPE_CHECKING:
 
 
 @documented
-class Table(Sequence[Mapping[str, Any]]):
+class HasRows:
+    """What hands out its rows: ``to_dicts`` is its own, the frames follow."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as plain dicts."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a pandas DataFrame."""
+        return _library("pandas").DataFrame(self.to_dicts())
+
+    def to_polars(self) -> Any:
+        """The rows of :meth:`to_dicts` as a polars DataFrame."""
+        return _library("polars").DataFrame(self.to_dicts(), infer_schema_length=None)
+
+    def to_latex(self) -> str:
+        """The rows of :meth:`to_dicts` as a LaTeX table, numbers to the right, for the package ``booktabs``."""
+        rows = self.to_dicts()
+        names = list(rows[0]) if rows else []
+        right = {name for name in names if all(_is_number(row.get(name)) for row in rows)}
+        lines = [[format_value(row.get(name)) for name in names] for row in rows]
+        head, *body = (" & ".join(map(_latex, line)) + r" \\" for line in [names, *lines])
+        columns = "".join("r" if name in right else "l" for name in names)
+        parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+        return "\n".join([*parts, r"\end{tabular}"])
+
+
+@documented
+class Table(HasRows, Sequence[Mapping[str, Any]]):
     """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table.
 
     ``group`` names the column whose values group the rows.
@@ -56,23 +84,6 @@ class Table(Sequence[Mapping[str, Any]]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as plain dicts."""
         return [dict(row) for row in self._rows]
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return _library("pandas").DataFrame(self._rows)
-
-    def to_polars(self) -> Any:
-        """The rows as a polars DataFrame."""
-        return _library("polars").DataFrame(self._rows, infer_schema_length=None)
-
-    def to_latex(self) -> str:
-        """The rows as a LaTeX table, numbers to the right; its lines are those of the package ``booktabs``."""
-        right = {name for name in self.columns if all(_is_number(row.get(name)) for row in self._rows)}
-        lines = [[format_value(row.get(name)) for name in self.columns] for row in self._rows]
-        head, *body = (" & ".join(map(_latex, line)) + r" \\" for line in [self.columns, *lines])
-        columns = "".join("r" if name in right else "l" for name in self.columns)
-        parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
-        return "\n".join([*parts, r"\end{tabular}"])
 
     @checked
     def to_json(self, *, indent: int | None = None) -> str:
@@ -170,24 +181,8 @@ class DictResult(PicklesFields):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
 
-class TabularResult(PicklesFields):
-    """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows as plain dicts."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> Any:
-        """The rows of :meth:`to_dicts` as a pandas DataFrame."""
-        return Table(self.to_dicts()).to_pandas()
-
-    def to_polars(self) -> Any:
-        """The rows of :meth:`to_dicts` as a polars DataFrame."""
-        return Table(self.to_dicts()).to_polars()
-
-    def to_latex(self) -> str:
-        """The rows of :meth:`to_dicts` as a LaTeX table, for the package ``booktabs``."""
-        return Table(self.to_dicts()).to_latex()
+class TabularResult(HasRows, PicklesFields):
+    """A result that hands out its rows."""
 
 
 @documented

@@ -93,8 +93,16 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         )
         table, scores = _widened(table, call)
     else:
-        scores = _columns_of_models(call.score)
-    by = _segment_columns(call)
+        given = call.score
+        if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
+            remedy = "pass a list of column names or a mapping from model to column"
+            raise InputError("score", f"is {show(given)}", remedy)
+        if not given:
+            raise InputError("score", "names no column", "name at least one")
+        # the name of a model is text, as in a comparison of arrays
+        models = _each_once([str(model) for model in given], "score", "model")
+        scores = dict(zip(models, given.values() if isinstance(given, Mapping) else given, strict=True))
+    by = _columns_of_segments(call)
     negative = negative_labels(call.neg_label, call.pos_label)
     columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal")
     roles = Roles(scores=scores, by=by, neg_label=negative, **columns)
@@ -131,15 +139,6 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     return result.overall if isinstance(result, Segments | SegmentComparison) else result
 
 
-def _segment_columns(call: VerbCall) -> tuple[str, ...]:
-    """The columns that make segments."""
-    by = () if call.by is None else (call.by,) if isinstance(call.by, str) else tuple(call.by)
-    twice = next((name for name in by if by.count(name) > 1), None)
-    if twice is not None:
-        raise InputError("by", f"names {show(twice)} twice", "name each column once")
-    return by
-
-
 def _answer_sampled(table: Any, call: VerbCall) -> Any:
     numbers = [call.score, *([call.inclusion] if isinstance(call.inclusion, str) else [])]
     how = call.pick("pos_label", "neg_label", "decimal")
@@ -166,22 +165,16 @@ def _widened(table: Any, call: VerbCall) -> tuple[DuckTable, dict[str, str]]:
     return wide, {name: name for name in models}
 
 
-def _columns_of_models(score: Any) -> dict[str, Any]:
-    """Model -> column; the name of a model is text, as in a comparison of arrays."""
-    if isinstance(score, Mapping):
-        pairs = [(str(model), column) for model, column in score.items()]
-    elif isinstance(score, str) or not isinstance(score, Sequence):
-        remedy = "pass a list of column names or a mapping from model to column"
-        raise InputError("score", f"is {show(score)}", remedy)
-    else:
-        pairs = [(str(column), column) for column in score]
-    if not pairs:
-        raise InputError("score", "names no column", "name at least one")
-    models = [model for model, _ in pairs]
-    twice = next((model for model in models if models.count(model) > 1), None)
+def _columns_of_segments(call: VerbCall) -> tuple[str, ...]:
+    return _each_once([call.by] if isinstance(call.by, str) else call.by or (), "by", "column")
+
+
+def _each_once(names: Sequence[Any], argument: str, kind: str) -> tuple[Any, ...]:
+    """Names, none of them twice."""
+    twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
-        raise InputError("score", f"names {show(twice)} twice", "name each model once")
-    return dict(pairs)
+        raise InputError(argument, f"names {show(twice)} twice", f"name each {kind} once")
+    return tuple(names)
 
 
 def _answer_classes(table: Any, call: VerbCall) -> Any:
@@ -190,7 +183,7 @@ def _answer_classes(table: Any, call: VerbCall) -> Any:
     if not isinstance(table, MemoryTable | DuckTable):  # the rows of a Spark DataFrame are brought here
         table = frame_of(table.frame.toPandas())
     call.refuse("stream", why="is for two classes: the score matrix of several must fit in memory")
-    how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _segment_columns(call)}
+    how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _columns_of_segments(call)}
     if call.compares:
         call.refuse("paired", "model", "case", why="is for two classes")
         names = call.label, call.score or (), call.predicted or (), call.classes

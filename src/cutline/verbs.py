@@ -254,14 +254,6 @@ def compare(
 ) -> ClassComparison: ...
 @overload
 def compare(
-    y_true: Labels,
-    scores: Mapping[str, Any] | None = None,
-    *,
-    predicted: Mapping[str, Labels],
-    **options: Unpack[CompareOptions],
-) -> ClassComparison: ...
-@overload
-def compare(
     y_true: TableSource,
     *,
     label: str,
@@ -270,11 +262,12 @@ def compare(
 ) -> Comparison: ...
 @overload
 def compare(
-    y_true: TableSource,
+    y_true: Labels | TableSource,
+    scores: Mapping[str, Any] | None = None,
     *,
-    label: str,
+    label: str | None = None,
     score: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
-    predicted: Sequence[str] | Mapping[str, str],
+    predicted: Sequence[str] | Mapping[str, Labels],
     classes: Sequence[Any] | None = None,
     **options: Unpack[CompareOptions],
 ) -> ClassComparison: ...
@@ -464,18 +457,11 @@ def answer(call: VerbCall) -> Any:
         return judge_sampled(call, call.y_true, scores, call.inclusion, call.name or "model")
     call.settings()  # options are refused before columns are read
     labelled = call.pick("pos_label", "neg_label", "sample_weight")
-    if call.compares:
-        samples = _samples_of_arrays(call, labelled)
-    else:
+    if not call.compares:
         samples = {call.name or "model": make_sample(call.y_true, scores, clusters=call.clusters, **labelled)}
-    return judge(call, samples, call.by, call.batch)
-
-
-def _samples_of_arrays(call: VerbCall, labelled: dict[str, Any]) -> dict[str, Sample]:
-    """A checked sample for each model that is compared."""
+        return judge(call, samples, call.by, call.batch)
     from .comparison import samples_of
 
-    scores = call.scores
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
         scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
@@ -486,7 +472,8 @@ def _samples_of_arrays(call: VerbCall, labelled: dict[str, Any]) -> dict[str, Sa
         if named is not None and not call.paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
             problem = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
             raise InputError(what, problem, f"pass a mapping from model to {what}")
-    return samples_of(call.y_true, scores, labelled, call.clusters, call.paired)
+    samples = samples_of(call.y_true, scores, labelled, call.clusters, call.paired)
+    return judge(call, samples, call.by, call.batch)
 
 
 def judge(
@@ -498,13 +485,12 @@ def judge(
     """
     how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
     facts["positive_name"] = positive_name(call.pos_label, call.label)
-    if not call.compares:
-        call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
     if call.compares:
         from .comparison import compare_samples
 
         overall: Any = compare_samples(samples, facts=facts, **how, **call.pick("paired", "margin"))
     else:
+        call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
         ((name, sample),) = samples.items()
         overall = evaluate_sample(sample, name=name, facts=facts, counted=counted, **how)
     if by is None:
