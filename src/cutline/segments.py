@@ -894,7 +894,7 @@ class Trend(HasPlot, ShownAsTable, DictResult, TabularResult):
 class SegmentComparison(BySegment[Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
-    ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
+    ``whole`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
     for the number of segments; ``models`` has each model's :class:`Segments`.
     """
 
