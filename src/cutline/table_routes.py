@@ -49,7 +49,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
         *("class_column", "stream"),
         why="does not go with counts, which say how many cases are positive",
     )
-    by, columns = _segment_columns(call), None
+    by, columns = _columns_of_segments(call), None
     if call.counts:
         score = None if isinstance(call.score, list) else call.score
         columns = CountColumns(score, **call.pick("positives", "negatives", "rows", "low", "high", "batch"), by=by)
