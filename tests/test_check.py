@@ -15,7 +15,7 @@ import cutline as cl
 from cutline.catalogue.declare import parse_measure
 from cutline.estimate import Estimate
 from cutline.quotas import parse_quota
-from cutline.verdict import Condition, judge_all, parse_condition
+from cutline.verdict import Condition, check_conditions, parse_condition
 
 
 def parse_class_measure(text: str) -> Any:
@@ -45,7 +45,8 @@ def seen(value: float, low: float, high: float) -> Estimate:
     ],
 )
 def test_the_interval_decides(condition: str, low: float, high: float, outcome: str) -> None:
-    assert judge_all([parse_condition(condition)], [seen((low + high) / 2, low, high)]) == outcome
+    measure = parse_condition(condition).measure
+    assert check_conditions({measure: seen((low + high) / 2, low, high)}, [condition]) == outcome
 
 
 def test_several_conditions_fail_where_one_fails_and_pass_where_all_pass() -> None:

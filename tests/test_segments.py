@@ -174,7 +174,7 @@ def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> 
     p = rng.normal(size=3000) + np.array([0.2, 1.5, 1.5])[g] * y
     seg = cl.evaluate(y, p, by=g, quota=0.1, measures=["roc_auc", "hit_rate"]).segments
     found = seg.differences()
-    assert found.of_segment(0, "roc_auc").verdict == "lower"
+    assert found[0, "roc_auc"].verdict == "lower"
     words = " ".join(map(str, (seg, found, found.sentence, seg.at(), seg.at().sentence, seg.at().price()))).lower()
     for word in ("better", "worse", "best", "worst", "leader"):
         assert word not in words
@@ -582,7 +582,7 @@ def test_one_list_in_each_batch_by_brute_force(quota: float) -> None:
 
 def test_segments_that_share_batches_are_compared_by_leaving_batches_out() -> None:
     seg = cl.evaluate(Y, P, by=G, batch=DAY, measures=["hit_rate@20%", "roc_auc"], n_resamples=100).segments
-    found = seg.differences("south", measures=["hit_rate@20%"]).of_segment("north", "hit_rate@20%")
+    found = seg.differences("south", measures=["hit_rate@20%"])["north", "hit_rate@20%"]
 
     def rate(rows: Any) -> float:
         return float(

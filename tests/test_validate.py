@@ -315,7 +315,6 @@ def test_wrong_types_are_refused_by_name() -> None:
         (lambda: cmp[[1]], r"there is no \[1\] in it; choose from 'a', 'b'"),
         (lambda: cl.plan(Y, P, n_resamples=9).to_json(indent=[2]), "indent must be"),
         (lambda: cmp.differences.to_json(indent=10**30), "indent must be"),
-        (lambda: cmp.test("a", [1], "pem"), r"there is no model \[1\]; choose from 'a', 'b'"),
         (lambda: cmp.dominance(by=np.array(["quota", "fpr"])), "by is array.*; choose one of quota, fpr"),
         *(
             (partial(cl.evaluate, "no.csv", label="y", score="p", temp_directory=folder), "temp_directory cannot")

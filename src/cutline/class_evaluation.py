@@ -41,6 +41,7 @@ from .table import (
     DictResult,
     HasReport,
     HasSections,
+    HasSegments,
     Section,
     Table,
     TabularResult,
@@ -83,12 +84,8 @@ class Confusion(HasSections, TabularResult):
         """One row for each real and predicted class: cases, share of the real class, and its interval."""
         return Table(self._cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
 
-    @property
-    def filled(self) -> Table:
-        """The rows of :attr:`rates` that hold cases."""
-        return Table(self._cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
-
     def _cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
+        """The rows of :attr:`rates` for some cells of the matrix."""
         shares = self.shares
         return [
             {
@@ -117,7 +114,7 @@ class Confusion(HasSections, TabularResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassEvaluation(HasReport, DictResult, ByMeasure):
+class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     words: ClassVar[str] = "class_words.class_sections"
@@ -132,13 +129,6 @@ class ClassEvaluation(HasReport, DictResult, ByMeasure):
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
     dropped: int = 0
     by_segment: ClassSegments | None = field(default=None, repr=False)  # where ``by`` was given
-
-    @property
-    def segments(self) -> ClassSegments:
-        """Each segment evaluated by itself, if ``by`` was given."""
-        if self.by_segment is None:
-            raise InputError("by", "is missing, so there are no segments", "pass {by} to evaluate()")
-        return self.by_segment
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -366,14 +356,14 @@ class ClassEvaluation(HasReport, DictResult, ByMeasure):
             "classes": list(self.classes),
             "measures": self.to_dicts(),
             "confusion": self.confusion.counts.tolist(),
-            "confusion_shares": self.confusion.filled.to_dicts(),
+            "confusion_shares": self.confusion._cells(np.argwhere(self.confusion.counts > 0)),
             "per_class": self.per_class.to_dicts(),
         }
         if self.sample.matrix is not None:
             content["risk_coverage"] = self.risk_coverage().thinned(_POINTS_KEPT).to_dicts()
         if self.sample.are_probabilities:
             content["calibration"] = self.calibration().to_dicts()
-        return {**content, **({} if self.by_segment is None else self.by_segment.parts_dict())}
+        return {**content, **self._of_segments}
 
     @property
     def page_title(self) -> str:
@@ -447,10 +437,11 @@ def evaluate_class_sample(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassComparison(HasReport, DictResult, Models[ClassEvaluation]):
+class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
     words: ClassVar[str] = "class_words.class_comparison_sections"
+    verb: ClassVar[str] = "compare"
     pictures: ClassVar[tuple[str, ...]] = ("forest",)
 
     evaluations: Mapping[str, ClassEvaluation]
@@ -459,13 +450,6 @@ class ClassComparison(HasReport, DictResult, Models[ClassEvaluation]):
     margin: float | None = None
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
-
-    @property
-    def segments(self) -> SegmentComparison:
-        """The comparison in each segment, if ``by`` was given."""
-        if self.by_segment is None:
-            raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
-        return self.by_segment
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
@@ -501,7 +485,7 @@ class ClassComparison(HasReport, DictResult, Models[ClassEvaluation]):
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "verdicts": [verdict.to_dict() for verdict in self.decided],
-            **({} if self.by_segment is None else self.by_segment.parts_dict()),
+            **self._of_segments,
         }
 
     @property

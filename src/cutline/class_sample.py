@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,28 +171,33 @@ def make_class_sample(
         matrix = None if matrix is None else matrix[counted]
         predicted = None if predicted is None else predicted[counted]
         cluster = None if cluster is None else np.unique(cluster[counted], return_inverse=True)[1].astype(np.int32)
-    facts = None if matrix is None else _row_facts(matrix, code, counted)
-    if predicted is None:
-        assert facts is not None  # one of the two is there
-        predicted = facts.top
+    facts = None
+    if matrix is not None:
+        n = len(matrix)
+        top, place, columns = np.empty(n, np.int32), np.empty(n, np.int32), np.empty((4, n))
+        extremes = np.array([np.inf, -np.inf, np.inf, -np.inf, 0.0])
+        bad = int(compiled.scan_rows(matrix, code, top, place, columns, extremes))
+        if bad >= 0:
+            column, row = int(np.argmax(np.isnan(matrix[bad]))), bad if counted is None else int(counted[bad])
+            raise InputError("score_matrix", f"is NaN in column {column}", "drop the row or give it a score", row=row)
+        low, high, least, most, tied = extremes.tolist()
+        true, square, cumulative, highest = columns
+        facts = RowFacts(top, place, true, square, cumulative, highest, low, high, (least, most), int(tied))
+        predicted = top if predicted is None else predicted
     checked = (code, predicted, matrix, facts, weight, cluster, answer is not None, counted, naming.in_order)
     return ClassSample(tuple(names), *checked, None if counted is None else len(label))
 
 
 def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
     """The sample of some of the rows."""
-
-    def take(values: NDArray[Any] | None) -> Any:
-        return None if values is None else values[rows]
-
-    f = sample.facts
-    facts = None
-    if f is not None:
-        columns = {name: getattr(f, name)[rows] for name in ("top", "place", "true", "square", "cumulative", "highest")}
-        facts = replace(f, **columns)
-    taken = {name: take(getattr(sample, name)) for name in ("code", "predicted", "matrix", "weight", "cluster")}
-    source = rows if sample.source_rows is None else sample.source_rows[rows]
-    return replace(sample, **taken, facts=facts, source_rows=source)
+    taken: dict[str, Any] = {"source_rows": rows if sample.source_rows is None else sample.source_rows[rows]}
+    for name in ("code", "predicted", "matrix", "weight", "cluster"):
+        values = getattr(sample, name)
+        taken[name] = None if values is None else values[rows]
+    if sample.facts is not None:
+        each = ("top", "place", "true", "square", "cumulative", "highest")
+        taken["facts"] = replace(sample.facts, **{name: getattr(sample.facts, name)[rows] for name in each})
+    return replace(sample, **taken)
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]:
@@ -227,50 +232,25 @@ def codes_of(label: NDArray[Any], names: Sequence[Any], argument: str) -> NDArra
     if label.dtype.kind in "iu" and all(isinstance(name, int | np.integer) for name in names):
         numbers = np.asarray(names)
         order = np.argsort(numbers)
-        at = np.minimum(np.searchsorted(numbers[order], label), len(numbers) - 1)
-        code = order[at].astype(np.int32)
-        strange = numbers[code] != label
-        if strange.any():
-            raise _refused_label(label, int(np.argmax(strange)), names, argument)
-        return np.asarray(code)
-    place = {name: k for k, name in enumerate(names)}
-    values = label.tolist()
-    try:
-        return np.fromiter(map(place.__getitem__, values), np.int32, len(values))
-    except (KeyError, TypeError):
-        row = next(k for k, value in enumerate(values) if not isinstance(value, Hashable) or value not in place)
-        raise _refused_label(label, row, names, argument) from None
-
-
-def _refused_label(label: NDArray[Any], row: int, names: Sequence[Any], argument: str) -> InputError:
+        code = order[np.minimum(np.searchsorted(numbers[order], label), len(numbers) - 1)].astype(np.int32)
+        strange = np.flatnonzero(numbers[code] != label)
+        if not len(strange):
+            return np.asarray(code)
+        row = int(strange[0])
+    else:
+        place, values = {name: k for k, name in enumerate(names)}, label.tolist()
+        try:
+            return np.fromiter(map(place.__getitem__, values), np.int32, len(values))
+        except (KeyError, TypeError):
+            row = next(k for k, value in enumerate(values) if not isinstance(value, Hashable) or value not in place)
     value = label[row]
     if value is None or value != value:
-        return rules.missing(argument, value, row)
-    return InputError(
-        argument,
-        f"is {show(value)}, which is not among the classes {listed(names, 6)}",
-        "name all classes with {classes}" if argument != "classes" else "",
-        row=row,
-    )
+        raise rules.missing(argument, value, row)
+    problem = f"is {show(value)}, which is not among the classes {listed(names, 6)}"
+    raise InputError(argument, problem, "name all classes with {classes}" if argument != "classes" else "", row=row)
 
 
-def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.intp] | None) -> RowFacts:
-    n = len(matrix)
-    top, place = np.empty(n, np.int32), np.empty(n, np.int32)
-    columns = np.empty((4, n))
-    extremes = np.array([np.inf, -np.inf, np.inf, -np.inf, 0.0])
-    bad = compiled.scan_rows(matrix, code, top, place, columns, extremes)
-    if bad >= 0:
-        column = int(np.argmax(np.isnan(matrix[bad])))
-        row = int(bad) if kept is None else int(kept[bad])
-        raise InputError("score_matrix", f"is NaN in column {column}", "drop the row or give it a score", row=row)
-    low, high, least, most, tied = extremes.tolist()
-    true, square, cumulative, highest = columns
-    return RowFacts(top, place, true, square, cumulative, highest, low, high, (least, most), int(tied))
-
-
-@dataclass(frozen=True)
-class ClassNames:
+class ClassNames(NamedTuple):
     """The classes in their order; ``in_order``: whether it was given or is that of numbers.
 
     ``columns`` says where the score column of each class stands, if not in this order.
@@ -314,14 +294,15 @@ def find_classes(
     if type(kind).__name__ in ("CategoricalDtype", "Enum"):  # of pandas or polars, with an order of their own
         categories = list(kind.categories)
         if set(present) <= set(categories) and columns in (None, len(categories)):
-            if columns is not None and categories != _sorted(categories):
+            if columns is not None and categories != sorted(categories, key=_by_type):
                 raise InputError(
                     "score_matrix",
                     f"has no column names, and the categories of the labels ({listed(categories, 6)}) are not sorted",
                     "name the class of each column with {classes}",
                 )
             return ClassNames(categories, in_order=True)
-    return ClassNames(_sorted(present), in_order=_are_numbers(present))
+    in_order = all(isinstance(value, int | float) for value in present)
+    return ClassNames(sorted(present, key=_by_type), in_order=in_order)
 
 
 def columns_by_class(
@@ -339,11 +320,10 @@ def columns_by_class(
         return None
     before, after = fitting[0]
 
-    def fits(name: str) -> bool:
-        return name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after)
-
-    wanted = {f"{before}{label}{after}" for label in labels}
-    chosen = [c for c in columns if (fits(c) if all_of_them else c in wanted)]
+    chosen = [c for c in columns if c in {f"{before}{label}{after}" for label in labels}]
+    if all_of_them:
+        shortest = len(before) + len(after) + 1
+        chosen = [c for c in columns if c.startswith(before) and c.endswith(after) and len(c) >= shortest]
     return tuple(chosen), tuple(c[len(before) : len(c) - len(after)] for c in chosen)
 
 
@@ -384,7 +364,7 @@ def _classes_of(headings: list[Any], present: list[Any]) -> list[Any] | None:
 
     None where columns are only numbered but the classes are not.
     """
-    if headings == list(range(len(headings))) and not _are_numbers(present):
+    if headings == list(range(len(headings))) and not all(isinstance(value, int | float) for value in present):
         return None
     if set(present) <= set(headings):
         return headings
@@ -394,10 +374,6 @@ def _classes_of(headings: list[Any], present: list[Any]) -> list[Any] | None:
         return headings
     whole = all(isinstance(value, int) for value in present)
     return [texts.get(name, int(name) if whole and name.isdigit() else name) for name in matched[1]]
-
-
-def _are_numbers(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, int | float) for value in values)
 
 
 def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
@@ -417,5 +393,5 @@ def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
     return list(present)
 
 
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    return sorted(values, key=lambda v: (str(type(v)), v))
+def _by_type(value: Any) -> tuple[str, Any]:
+    return str(type(value)), value

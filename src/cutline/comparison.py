@@ -18,16 +18,16 @@ from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheap
 from .decide.model_choice import GOALS, Clear, Recommendation, SwapSet, every_lead, family_hull, leads, recommend, swaps
 from .errors import InputError, show
 from .estimate import Settings
-from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, places_asked, prevalence_facts
+from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, prevalence_facts
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
 from .inference.differences import SwapTest, swap_test
-from .inference.evidence import Prevalence, RowEvidence
+from .inference.evidence import Prevalence
 from .inference.paired import PrevalencePairs
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, HasReport, Table, pluralize
+from .table import DictResult, HasReport, HasSegments, Table, pluralize
 from .types import Floats, MeasureLike
 from .validate import checked, one_of
 from .verdict import Models
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(HasReport, DictResult, Models[Evaluation]):
+class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
@@ -45,6 +45,7 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
     """
 
     words: ClassVar[str] = "words.comparison_sections"
+    verb: ClassVar[str] = "compare"
     pictures: ClassVar[tuple[str, ...]] = ("roc", "gain", "dominance", "forest")
 
     evaluations: Mapping[str, Evaluation]
@@ -56,13 +57,6 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
     pairs: tests.Pairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
-
-    @property
-    def segments(self) -> SegmentComparison:
-        """The comparison in each segment, if ``by`` was given."""
-        if self.by_segment is None:
-            raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
-        return self.by_segment
 
     @property
     def paired(self) -> bool:
@@ -103,43 +97,31 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
         replicates, at the ends of blocks. With ``every``, lists each change of the leader in this sample, clear or not,
         and the ``share`` of replicates in which it leads (nan if none were drawn).
         """
-        self._need_common_rows("dominance")
-        if by == "quota":
-            self._need_one_list("dominance by quota")
-        rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
+        self._need_common_rows("dominance by quota" if by == "quota" else "dominance", one_list=by == "quota")
+        s, rankings = self.settings, {name: ev.ranking for name, ev in self.evaluations.items()}
         if isinstance(self.pairs, tests.RowPairs | PrevalencePairs) and not every:
             rows = [self.pairs.rows[name] for name in self.evaluations]
             places, grid = rows[0].lead_places(by)
-            return leads(rankings, by, places, self._clear_in_rows(rows, by, grid))
-        of_each, grids, hits = zip(*(ev.rows.lead(by, self.settings) for ev in self.evaluations.values()), strict=True)
-        places, drawn = np.unique(np.concatenate(of_each)), np.array(hits)
+            hits, influence = np.array([bands.hits_by(model.ranking, by, grid) for model in rows]), []
+            for model in rows:
+                if model.clusters is None and isinstance(model, BatchRows) and model.grouped is not None:
+                    raise single_batch()  # rows that stand for others are not those of the other models
+                unit = bands.units_of(len(model.sample), model.clusters, s.seed)
+                how: dict[str, Any] = {"by_class": model.classes_given}
+                influence.append(bands.curve_influence(model.sample, model.ranking, by, grid, *unit, **how))
+            judged = bands.places_to_judge(rows[0].ranking, by, grid)
+            clear = bands.clear_by_flips(hits, influence, judged, s.level, s.seed) if len(rows) > 1 else {}
+            return leads(rankings, by, places, Clear.of(grid, hits, clear, "sign flips, all places at once"))
+        of_each, grids, replicated = zip(*(ev.rows.lead(by, s) for ev in self.evaluations.values()), strict=True)
+        places, grid, drawn = np.unique(np.concatenate(of_each)), grids[0], np.array(replicated)
         if every:
-            return every_lead(rankings, by, places, grids[0], drawn)
-        return leads(rankings, by, places, self._clear_in_stream(by, grids[0], drawn))
-
-    def _clear_in_rows(self, rows: Sequence[RowEvidence], by: str, grid: Floats) -> Clear:
-        level, seed = self.settings.level, self.settings.seed
-        hits = np.array([bands.hits_by(one.ranking, by, grid) for one in rows])
-        influence = []
-        for one in rows:
-            if one.clusters is None and isinstance(one, BatchRows) and one.grouped is not None:
-                raise single_batch()  # rows that stand for others are not those of the other models
-            unit = bands.units_of(len(one.sample), one.clusters, seed)
-            influence.append(
-                bands.curve_influence(one.sample, one.ranking, by, grid, *unit, by_class=one.classes_given)
-            )
-        judged = bands.places_to_judge(rows[0].ranking, by, grid)
-        apart = bands.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
-        return Clear.of(grid, hits, apart, "sign flips, all places at once")
-
-    def _clear_in_stream(self, by: str, grid: Floats, drawn: Floats) -> Clear:
-        level = self.settings.level
-        hits = np.array([bands.hits_by(ev.ranking, by, grid) for ev in self.evaluations.values()])
+            return every_lead(rankings, by, places, grid, drawn)
+        hits = np.array([bands.hits_by(ranking, by, grid) for ranking in rankings.values()])
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
-            return Clear.of(grid, hits, none, "not judged: no replicates")
-        apart = bands.clear_by_replicates(hits, drawn, level)
-        return Clear.of(grid, hits, apart, "replicates, all places at once")
+            return leads(rankings, by, places, Clear.of(grid, hits, none, "not judged: no replicates"))
+        clear = bands.clear_by_replicates(hits, drawn, s.level)
+        return leads(rankings, by, places, Clear.of(grid, hits, clear, "replicates, all places at once"))
 
     def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""
@@ -151,7 +133,7 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
     def with_measures(self, *measures: str) -> Comparison:
         """The same models by other measures; refused if tables were streamed, because their rows were not kept."""
         drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
-        made = {name: ev.measured_by(measures, drawn[name]) for name, ev in self.evaluations.items()}
+        made = {name: ev.with_measures(*measures, replicates_out=drawn[name]) for name, ev in self.evaluations.items()}
         pairs_of = tests.RowPairs.of if self.prevalence is None else PrevalencePairs.of
         specs, pairs = next(iter(made.values())).specs, pairs_of(made, paired=self.paired)
         return replace(self, evaluations=made, specs=specs, pairs=pairs, replicates=drawn)
@@ -200,8 +182,7 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
     @checked
     def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
         """Which cases enter and leave the list when ``new`` replaces ``old``, and the difference in hits."""
-        self._need_common_rows("a swap set")
-        self._need_one_list("a swap set")
+        self._need_common_rows("a swap set", one_list=True)
         first, second = self._of_models(old, new)
         places = self.quota if quota is None else quota
         if places is None:
@@ -239,9 +220,9 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
 
         Rows of a cluster are swapped together.
         """
-        self._need_common_rows("the swap test")
-        if parse_measure(measure).measure.needs_quota:
-            self._need_one_list("the swap test of a measure at a quota")
+        at_quota = parse_measure(measure).measure.needs_quota
+        what = "the swap test of a measure at a quota" if at_quota else "the swap test"
+        self._need_common_rows(what, one_list=at_quota)
         first, second = self._of_models(a, b)
         one, two = first.sample, second.sample
         options.setdefault("clusters", first._clusters)
@@ -250,14 +231,12 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
         options.setdefault("sample_weight", one.weight)
         return swap_test(one.positive, one.score, two.score, measure=measure, **options)
 
-    def _need_one_list(self, what: str) -> None:
-        if any(ev.rows.batched for ev in self.evaluations.values()):
-            raise whole_list(what)
-
-    def _need_common_rows(self, what: str) -> None:
+    def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:
         if not self.paired:
-            said = f"{what} needs models on the same rows, and these were compared with {{paired=False}}"
-            raise InputError(None, said)
+            problem = f"{what} needs models on the same rows, and these were compared with {{paired=False}}"
+            raise InputError(None, problem)
+        if one_list and any(ev.rows.batched for ev in self.evaluations.values()):
+            raise whole_list(what)
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
@@ -296,7 +275,7 @@ class Comparison(HasReport, DictResult, Models[Evaluation]):
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
-            **({} if self.by_segment is None else self.by_segment.parts_dict()),
+            **self._of_segments,
         }
 
     @property
@@ -319,39 +298,33 @@ def compare_samples(
     facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> Comparison:
     """Compare models on checked samples; ``facts``: what is known of the table that the rows came from."""
-    evaluations: dict[str, Evaluation] = {}
-    drawn: dict[str, dict[str, Floats]] = {}
-    for k, (name, sample) in enumerate(samples.items()):
-        # models on rows of their own must not share their luck
-        own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
-        drawn[str(name)] = {}
-        its_batch: Any = batch[name] if isinstance(batch, Mapping) and not paired else batch
-        evaluations[str(name)] = evaluate_sample(
+    drawn: dict[str, dict[str, Floats]] = {str(name): {} for name in samples}
+    how: dict[str, Any] = {"threshold": threshold, "quota": quota, "measures": measures, "prevalence": prevalence}
+    evaluations = {
+        str(name): evaluate_sample(
             sample,
             name=str(name),
-            threshold=threshold,
-            quota=quota,
-            measures=measures,
-            settings=own,
-            prevalence=prevalence,
-            batch=its_batch,
+            # models on rows of their own must not share their luck
+            settings=settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k),
+            batch=batch[name] if isinstance(batch, Mapping) and not paired else batch,
             replicates_out=drawn[str(name)],
             facts=facts,
+            **how,
         )
-    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
+        for k, (name, sample) in enumerate(samples.items())
+    }
     first = next(iter(evaluations.values()))
-    places = None if isinstance(quota, Quotas) else places_asked(quota, first.rows)
+    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     settings = replace(settings, interval=first.settings.interval)
-    pairs: tests.Pairs = tests.RowPairs.of(evaluations, paired=paired)
-    if prevalence is not None:
-        pairs = PrevalencePairs.of(evaluations, paired=paired)
-    return Comparison(evaluations, specs, settings, places, common_threshold(evaluations), margin, pairs, drawn)
+    pairs_of = tests.RowPairs.of if prevalence is None else PrevalencePairs.of
+    models = evaluations, specs, settings, first.quota, common_threshold(evaluations), margin
+    return Comparison(*models, pairs_of(evaluations, paired=paired), drawn)
 
 
 def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
     """The threshold of all models; None where one of them has none."""
-    found = {ev.threshold for ev in evaluations.values()}
-    return found.pop() if len(found) == 1 else None
+    thresholds = {ev.threshold for ev in evaluations.values()}
+    return thresholds.pop() if len(thresholds) == 1 else None
 
 
 def samples_of(

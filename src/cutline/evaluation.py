@@ -38,6 +38,7 @@ from .table import (
     ByMeasure,
     DictResult,
     HasReport,
+    HasSegments,
     PicklesFields,
     Table,
     columns_table,
@@ -59,7 +60,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(HasReport, DictResult, ByMeasure):
+class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     words: ClassVar[str] = "words.evaluation_sections"
@@ -100,32 +101,41 @@ class Evaluation(HasReport, DictResult, ByMeasure):
         if str(spec) in self.estimates:
             return self.estimates[str(spec)]
         for key, other in self.specs.items():
-            alike = (other.options, other.ties, other.threshold) == (spec.options, spec.ties, spec.threshold)
-            if other.measure is spec.measure and alike and _same_quota(other, spec, self.rows):
+            if replace(other, quota=spec.quota) == spec and self._places(other) == self._places(spec):
                 return self.estimates[key]
         raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
+
+    def _places(self, spec: Spec) -> Any:
+        """Where a spec cuts the list: its quota in cases, with weights; of batches the quota as it is."""
+        if spec.quota is None or self.rows.batched:
+            return spec.quota
+        sizes, weights = quota_sizes(spec.quota, self.rows.ranking.cases)
+        return sizes, weights.tolist()
 
     @property
     def asked_quota(self) -> int | float | Quotas | None:
         """The quota, known or not."""
         return self.quota if self.quotas is None else self.quotas
 
-    def with_measures(self, *measures: str) -> Evaluation:
-        """The same rows by other measures; refused if a table was streamed, because its rows were not kept."""
-        return self.measured_by(measures)
+    def with_measures(self, *measures: str, replicates_out: dict[str, Any] | None = None) -> Evaluation:
+        """The same rows by other measures; refused if a table was streamed, because its rows were not kept.
 
-    @checked
-    def measured_by(self, measures: Sequence[str], replicates_out: dict[str, Any] | None = None) -> Evaluation:
-        """As :meth:`with_measures`; ``replicates_out`` takes the replicates of every measure, for a comparison."""
+        ``replicates_out`` takes the replicates of every measure, for a comparison.
+        """
         sample, quota = self._outline, self.asked_quota
-        specs = choose_specs(list(measures), threshold=self.threshold, quota=quota)
-        obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
-        how: dict[str, Any] = {"name": self.name, "threshold": self.threshold, "quota": quota}
-        how |= {"replicates_out": replicates_out, "dropped": self.dropped}
-        if self.at_prevalence is None:
-            return evaluation_of(self.rows, specs, obstacles, self.settings, **how)
-        known = self.at_prevalence
-        return _evaluation_at(known.prevalence, known.sampled, specs, obstacles, self.settings, how)
+        specs = choose_specs(measures, threshold=self.threshold, quota=quota)
+        return evaluation_of(
+            self.rows if self.at_prevalence is None else self.at_prevalence.sampled,
+            specs,
+            {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs},
+            self.settings,
+            name=self.name,
+            threshold=self.threshold,
+            quota=quota,
+            prevalence=self.prevalence,
+            replicates_out=replicates_out,
+            dropped=self.dropped,
+        )
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -173,8 +183,13 @@ class Evaluation(HasReport, DictResult, ByMeasure):
         """
         cuts: dict[str, Any] = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision}
         cuts |= {"fpr": fpr, "specificity": specificity}
-        if prevalence is not None:
-            return self._elsewhere(prevalence).at(**cuts)
+        if prevalence is not None:  # the same rows with another share of positives, for cuts alone
+            sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
+            if not isinstance(sampled, RowEvidence) or sampled.fold is not None or sampled.batched:
+                raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
+            there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
+            rows: Evidence = at_prevalence(sampled, prevalence.value)
+            return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts)
         if isinstance(self.rows, BatchRows):
             from .decide.batch_rules import batch_point
 
@@ -185,40 +200,19 @@ class Evaluation(HasReport, DictResult, ByMeasure):
         rows = self.rows.at_cut(places, threshold)
         point = operating_point(rows.ranking, **cuts, level=self.settings.level, cut_of=rows.cut)
         settled: OperatingPoint = rows.settle(point, places)
-        return settled if self.at_prevalence is None else self._with_prevalence_error(settled, places)
-
-    def _elsewhere(self, prevalence: Prevalence) -> Evaluation:
-        """The same rows with another share of positives, for cuts alone."""
-        sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
-        if not isinstance(sampled, RowEvidence) or sampled.fold is not None or sampled.batched:
-            raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
-        there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
-        return replace(self, rows=at_prevalence(sampled, prevalence.value), at_prevalence=there, specs={}, estimates={})
-
-    def _with_prevalence_error(self, point: OperatingPoint, quota: int | None) -> OperatingPoint:
-        """A cut with the error of the prevalence in the intervals of its hits."""
-        found = self.at_prevalence
-        if found is None or not found.prevalence.standard_error or not point.taken:
-            return point
-        cut = {"threshold": point.threshold} if quota is None else {"quota": quota}
-        lists = (
-            reweighted_ranking(found.sampled.ranking, share) for share in found.prevalence.limits(self.settings.level)
-        )
+        known = self.at_prevalence
+        if known is None or not known.prevalence.standard_error or not settled.taken:
+            return settled
+        cut = {"threshold": settled.threshold} if places is None else {"quota": places}
+        lists = [reweighted_ranking(known.sampled.ranking, p) for p in known.prevalence.limits(self.settings.level)]
         low, high = (operating_point(list_, **cut).tp for list_ in lists)
-        expected, soon = point.expected_hits, point.next_hits
-        wider = [widened_limits(point.tp, limits, (low, high)) for limits in (expected.interval, soon)]
+        expected = widened_limits(settled.tp, settled.expected_hits.interval, (low, high))
+        soon = widened_limits(settled.tp, settled.next_hits, (low, high))
         return replace(
-            point,
-            expected_hits=replace(expected, low=wider[0].low, high=wider[0].high),
-            next_hits=Interval(max(0.0, float(np.floor(wider[1].low))), float(np.ceil(wider[1].high))),
+            settled,
+            expected_hits=replace(settled.expected_hits, low=expected.low, high=expected.high),
+            next_hits=Interval(max(0.0, float(np.floor(soon.low))), float(np.ceil(soon.high))),
         )
-
-    @property
-    def segments(self) -> Segments:
-        """Each segment evaluated by itself, and what they have in common, if ``by`` was given."""
-        if self.by_segment is None:
-            raise InputError("by", "is missing, so there are no segments", "pass {by} to evaluate()")
-        return self.by_segment
 
     @property
     def batches(self) -> EvaluatedBatches:
@@ -336,7 +330,7 @@ class Evaluation(HasReport, DictResult, ByMeasure):
             "data": dict(self.facts),
             "notices": self.notices,
             "measures": self.to_dicts(),
-            **({} if self.by_segment is None else self.by_segment.parts_dict()),
+            **self._of_segments,
         }
 
     @property
@@ -423,8 +417,9 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             found.append(
                 f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
             )
-    found += dict.fromkeys(said for ev in evaluations for said in _about_batches(ev))
     for ev in evaluations:
+        if isinstance(ev.rows, BatchRows):
+            found += [note for note in _about_batches(ev.rows, ev.quota, ev.settings.level) if note not in found]
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
             found.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
@@ -436,22 +431,17 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
     return [terms.fill(sentence) for sentence in (*found, *filter(None, notes))]
 
 
-def _about_batches(ev: Evaluation) -> list[str]:
+def _about_batches(rows: BatchRows, quota: int | float | None, level: float) -> list[str]:
     """What the batches leave unknown, and where they are too small for the quota."""
-    if not isinstance(ev.rows, BatchRows):
-        return []
     from .decide.batch_rules import batch_point
 
-    said = []
-    if ev.rows.n_units < 2:
-        one = "batch" if len(ev.rows.batches) < 2 else "cluster of batches"
-        said.append(
-            f"There is a single {one}, so the variation between batches is unknown and there are no intervals. "
-            "Without {batch} the rows are taken as the sample."
-        )
-    if ev.quota is not None:
-        said.append(batch_point(ev.rows, quota=ev.quota, threshold=None, level=ev.settings.level).note)
-    return list(filter(None, said))
+    note = "" if quota is None else batch_point(rows, quota=quota, threshold=None, level=level).note
+    single = "batch" if len(rows.batches) < 2 else "cluster of batches"
+    unknown = (
+        f"There is a single {single}, so the variation between batches is unknown and there are no intervals. "
+        "Without {batch} the rows are taken as the sample."
+    )
+    return [*([unknown] if rows.n_units < 2 else []), *([note] if note else [])]
 
 
 def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
@@ -519,35 +509,10 @@ def evaluate_sample(
         rows = BatchRows.of_batches(sample, batch, paired=paired) if batched else RowEvidence.of(sample, paired=paired)
     if isinstance(rows, BatchRows) and rows.n_units < 2:
         settings = replace(settings, interval=None)
-    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "replicates_out": replicates_out}
-    if prevalence is None:
-        ev = evaluation_of(rows, specs, obstacles, settings, **how)
-    else:
-        ev = _evaluation_at(prevalence, rows, specs, obstacles, settings, how)
+    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "prevalence": prevalence}
+    ev = evaluation_of(rows, specs, obstacles, settings, **how, replicates_out=replicates_out)
     check_method_exists(ev.estimates.values(), settings.interval)
     return replace(ev, **facts) if facts else ev
-
-
-def _evaluation_at(
-    prevalence: Prevalence,
-    rows: RowEvidence,
-    specs: Sequence[Spec],
-    obstacles: Mapping[Spec, str],
-    settings: Settings,
-    how: Mapping[str, Any],
-) -> Evaluation:
-    """The evaluation for another share of positives: what it moves on reweighted rows, the rest as it was sampled."""
-    if settings.stratify is False:
-        raise InputError("stratify", "cannot be False with {prevalence}, which gives the class sizes", "leave it out")
-    there = at_prevalence(rows, prevalence.value)
-    known = AtPrevalence.of(prevalence, [s for s in specs if not obstacles[s]], rows, settings.level)
-    stay = [spec for spec in specs if str(spec) not in known.moved]
-    fixed = evaluation_of(rows, stay, obstacles, settings, **how)
-    moved = [spec for spec in specs if str(spec) in known.moved]
-    ev = evaluation_of(there, moved, obstacles, settings, **how)
-    estimates = {**fixed.estimates, **{key: known.widened(e) for key, e in ev.estimates.items()}}
-    in_order = {str(spec): estimates[str(spec)] for spec in specs}
-    return replace(ev, specs={str(s): s for s in specs}, estimates=in_order, at_prevalence=known)
 
 
 def evaluation_of(
@@ -559,13 +524,35 @@ def evaluation_of(
     name: str,
     threshold: float | None,
     quota: int | float | Quotas | None,
+    prevalence: Prevalence | None = None,
     replicates_out: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
-    """The evaluation of what is known of one model's rows; ``replicates_out`` takes the replicates of every measure."""
-    estimates = estimate(specs, rows, obstacles, settings, replicates_out)
-    if isinstance(rows, RowEvidence) and rows.buckets is not None:
-        estimates = rows.buckets.bounded(specs, estimates)
+    """The evaluation of what is known of one model's rows; ``replicates_out`` takes the replicates of every measure.
+
+    For another ``prevalence``, the measures that it moves are those of reweighted rows, the others as sampled.
+    """
+
+    def valued(specs: Sequence[Spec], rows: Evidence) -> Mapping[Spec, Estimate]:
+        estimates = estimate(specs, rows, obstacles, settings, replicates_out)
+        buckets = rows.buckets if isinstance(rows, RowEvidence) else None
+        return estimates if buckets is None else buckets.bounded(specs, estimates)
+
+    known = None
+    if prevalence is None:
+        estimates = valued(specs, rows)
+    elif settings.stratify is False:
+        raise InputError("stratify", "cannot be False with {prevalence}, which gives the class sizes", "leave it out")
+    else:
+        assert isinstance(rows, RowEvidence)
+        sampled, rows = rows, at_prevalence(rows, prevalence.value)
+        known = AtPrevalence.of(prevalence, [s for s in specs if not obstacles[s]], sampled, settings.level)
+        stay = [spec for spec in specs if str(spec) not in known.moved]
+        moved = valued([spec for spec in specs if spec not in stay], rows)
+        estimates = {**valued(stay, sampled), **{spec: known.widened(e) for spec, e in moved.items()}}
+    places, quotas = (None, quota) if isinstance(quota, Quotas) else (quota, None)
+    if places is not None and not rows.batched:  # of each batch, the quota as it is
+        places = resolve_quota(places, rows.ranking.cases)
     return Evaluation(
         name,
         rows,
@@ -573,15 +560,11 @@ def evaluation_of(
         {str(spec): estimates[spec] for spec in specs},
         settings,
         threshold,
-        None if isinstance(quota, Quotas) else places_asked(quota, rows),
+        places,
         dropped,
-        quota if isinstance(quota, Quotas) else None,
+        quotas,
+        at_prevalence=known,
     )
-
-
-def places_asked(quota: int | float | None, rows: Evidence) -> int | float | None:
-    """The places that a quota means in a list; of each batch, the quota as it is."""
-    return quota if quota is None or rows.batched else resolve_quota(quota, rows.ranking.cases)
 
 
 def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> None:
@@ -590,15 +573,6 @@ def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> No
         raise whole_list("{prevalence}")
     if settings.stratify:
         raise InputError("stratify", "does not go with {batch}: whole batches are resampled", "leave it out")
-
-
-def _same_quota(one: Spec, two: Spec, rows: Evidence) -> bool:
-    """Whether two specs cut the list at the same places."""
-    if one.quota is None or two.quota is None or rows.batched:
-        return one.quota == two.quota
-    cases = rows.ranking.cases
-    (a, v), (b, w) = (quota_sizes(spec.quota, cases) for spec in (one, two) if spec.quota is not None)
-    return a == b and bool(np.array_equal(v, w))
 
 
 def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default: bool) -> str:

@@ -40,20 +40,22 @@ class Quotas:
     @checked(value=lambda value, _: value)  # a quota, not an amount
     def of(cls, value: Any, name: str = "quota") -> Quotas:
         """From a range, a text such as ``20-60``, a pair (low, high), or a mapping from quota to probability."""
+        if isinstance(value, str):
+            value = _read(value, name)
         if isinstance(value, Quotas):
             return value
-        if isinstance(value, Mapping):
-            return cls._of_mapping(value, name)
         if isinstance(value, range):
             if len(value) == 0:
                 raise InputError(name, "is an empty range", "put the smaller quota first")
-            if value.step not in (1, -1):
-                return cls._of_mapping(dict.fromkeys(value, 1.0), name)
-            value = (min(value), max(value))
-        if isinstance(value, str):
-            value = _read(value, name)
-            if isinstance(value, Mapping):
-                return cls._of_mapping(value, name)
+            value = (min(value), max(value)) if value.step in (1, -1) else dict.fromkeys(value, 1.0)
+        if isinstance(value, Mapping):
+            if not value:
+                raise InputError(name, "is empty", "give at least one quota its probability")
+            quotas = tuple(check_quota(quota, name) for quota in value)
+            weights = np.array([check_number(w, f"{name}[{q!r}]", 0.0) for q, w in value.items()])
+            if not weights.any() or not np.isfinite(weights).all():
+                raise InputError(name, "has probabilities that do not add up", "make them finite, and not all zero")
+            return cls(quotas, tuple((weights / weights.sum()).tolist()))
         if not isinstance(value, tuple | list) or len(value) != 2:
             raise InputError(name, f"is {show(value)}, which is not a quota", _REMEDY)
         low, high = (check_quota(quota, name) for quota in value)
@@ -62,16 +64,6 @@ class Quotas:
         if low > high:
             raise InputError(name, f"is a range that runs backwards, {low} to {high}", "put the smaller quota first")
         return cls((low, high), (1.0, 1.0), through=True)
-
-    @classmethod
-    def _of_mapping(cls, value: Mapping[Any, Any], name: str) -> Quotas:
-        if not value:
-            raise InputError(name, "is empty", "give at least one quota its probability")
-        quotas = tuple(check_quota(quota, name) for quota in value)
-        weights = np.array([check_number(w, f"{name}[{q!r}]", 0.0) for q, w in value.items()])
-        if not weights.any() or not np.isfinite(weights).all():
-            raise InputError(name, "has probabilities that do not add up", "make them finite, and not all zero")
-        return cls(quotas, tuple((weights / weights.sum()).tolist()))
 
     def sizes(self, cases: Any, most: int = MOST) -> tuple[list[int], NDArray[np.float64]]:
         """The quotas in cases, ascending, and their weights, which add up to 1; a range at ``most`` quotas at most."""
@@ -113,24 +105,22 @@ def _show(quota: int | float) -> str:
 
 
 def _read(text: str, name: str) -> Any:
+    """A number of cases, a share, a pair of them, or a mapping to probabilities, from text."""
+
+    def number(part: str) -> int | float:
+        part = part.strip()
+        if part.endswith("%"):
+            return float(part[:-1]) / 100.0
+        return int(part) if re.fullmatch(r"[+-]?\d+", part) else float(part)
+
     match = _RANGE.match(text)
-    if match is not None:
-        return tuple(_one(part, name) for part in match.groups())
-    if ":" in text:
-        parts = [part.partition(":") for part in text.split(",")]
-        try:
-            return {_one(quota, name): float(weight) for quota, _, weight in parts}
-        except ValueError:
-            raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
-    return _one(text, name)
-
-
-def _one(text: str, name: str) -> int | float:
-    text = text.strip()
     try:
-        if text.endswith("%"):
-            return float(text[:-1]) / 100.0
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+        if match is not None:
+            return tuple(map(number, match.groups()))
+        if ":" in text:
+            parts = [part.partition(":") for part in text.split(",")]
+            return {number(quota): float(weight) for quota, _, weight in parts}
+        return number(text)
     except ValueError:
         raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
 

@@ -67,23 +67,18 @@ class Ranking:
         group[order] = len(self.score) - 1 - np.searchsorted(self.score[::-1], score[order])
         return group
 
-    def resolved(self, ties: Ties) -> Ranking:
-        """Each tie taken apart: positives first (``best``) or last (``worst``); ``expected`` leaves ties together."""
-        if ties == "expected":
-            return self
-        apart = self.split_ties(ties)
-        there = (apart.pos > 0) | (apart.neg > 0)
-        return Ranking(apart.score[there], apart.pos[there], apart.neg[there], self.rows, self.weighted)
+    def resolved(self, ties: Ties, *, keep_empty: bool = False) -> Ranking:
+        """Each tie taken apart: positives first (``best``) or last (``worst``); ``expected`` leaves ties together.
 
-    def split_ties(self, ties: Ties) -> Ranking:
-        """The same, with two groups for each score even where one of them is empty."""
+        ``keep_empty``: there are two groups for each score even where one of them is empty.
+        """
         if ties == "expected":
             return self
-        none = np.zeros_like(self.pos)
-        order = (0, 1) if ties == "best" else (1, 0)
-        pos = np.stack([(self.pos, none)[i] for i in order], axis=1).ravel()
-        neg = np.stack([(none, self.neg)[i] for i in order], axis=1).ravel()
-        return Ranking(np.repeat(self.score, 2), pos, neg, self.rows, self.weighted)
+        none, positives_first = np.zeros_like(self.pos), ties == "best"
+        pos = np.stack([self.pos, none] if positives_first else [none, self.pos], axis=1).ravel()
+        neg = np.stack([none, self.neg] if positives_first else [self.neg, none], axis=1).ravel()
+        there = slice(None) if keep_empty else (pos > 0) | (neg > 0)
+        return Ranking(np.repeat(self.score, 2)[there], pos[there], neg[there], self.rows, self.weighted)
 
 
 def rank(sample: Sample) -> Ranking:
@@ -102,30 +97,21 @@ def rank(sample: Sample) -> Ranking:
             sort_values(pos)
             sort_values(neg)
             *columns, used = compiled.merge_sorted(pos, neg)
-        else:
-            *columns, used = _merge_in_threads(pos, neg)
+        else:  # the sorts borrow the columns: touching new memory is slow
+            n, width, first = len(sample), pos.itemsize, len(pos)
+            block = np.empty(n * (width + 8), np.uint8)  # one large block, which comes in large pages
+            score = block[: n * width].view(pos.dtype)
+            hits, misses = block[n * width :].view(np.int32).reshape(2, n)
+            places = hits.view(np.uint16)
+            sides = (pos, score[:first], places[:first]), (neg, score[first:], places[first:n])
+            in_threads([partial(sort_values, *side) for side in sides])
+            *columns, used = compiled.merge_sorted(pos, neg, score, hits, misses)
     # the columns are as long as the sample: their used part is copied where that frees much
     score, hits, misses = (column[:used].copy() if 2 * used < len(column) else column[:used] for column in columns)
     ranking = Ranking(score, hits, misses, len(sample), weighted)
     if not weighted:  # known without adding them up
         ranking.__dict__.update(n_pos=len(pos), n_neg=len(neg))
     return ranking
-
-
-def _merge_in_threads(pos: NDArray[Any], neg: NDArray[Any]) -> Any:
-    """Sort the two sides in two threads and merge them. The sorts borrow the columns: touching new memory is slow."""
-    n, width = len(pos) + len(neg), pos.itemsize
-    block = np.empty(n * (width + 8), np.uint8)  # one large block, which comes in large pages
-    score = block[: n * width].view(pos.dtype)
-    hits, misses = block[n * width :].view(np.int32).reshape(2, n)
-    places = hits.view(np.uint16)
-    in_threads(
-        [
-            partial(sort_values, pos, score[: len(pos)], places[: len(pos)]),
-            partial(sort_values, neg, score[len(pos) :], places[len(pos) : n]),
-        ]
-    )
-    return compiled.merge_sorted(pos, neg, score, hits, misses)
 
 
 @cache

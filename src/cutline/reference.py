@@ -233,7 +233,7 @@ PARAMETERS: dict[str, str] = {
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
     "class_column": "In a table with one row for each case and class: the name of the column with the class.",
-    "measured_by.replicates_out": "Where to put the replicates of every measure, for a comparison.",
+    "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Screening.sections.names": "The names of the stages, for the table.",
     "Table.group": "The column whose values head groups of rows.",
     "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
@@ -336,7 +336,6 @@ PARAMETERS: dict[str, str] = {
     "Evaluation.curve.name": "``'roc'``, ``'precision_recall'``, ``'gain'``, ``'lift'``, ``'hit_rate'``, "
     "``'qrecall'`` or ``'tpr_fpr'``.",
     "segment": "The segment, by its value or its name in tables.",
-    "SegmentDifferences.of_segment.segment": "The name of the segment.",
     "Segments.at.reference": "The segment that selection rates are compared with. By default the one with the highest "
     "rate.",
     "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
@@ -350,7 +349,6 @@ PARAMETERS: dict[str, str] = {
     "ClassEvaluation.places.places": "A quota for each class, or one for all.",
     "ClassEvaluation.plot.kind": "``'confusion'``, ``'risk_coverage'`` or ``'calibration'``.",
     "verdict.question": "The question that the verdict answers, for its sentence.",
-    "test.key": "The measure string, as it stands in the comparison.",
     "Comparison.dominance.by": "Over which axis: ``'quota'`` or ``'fpr'``.",
     "Comparison.dominance.every": "Whether to list every change of the leader in this sample, clear or not.",
     "Comparison.plot.kind": "Which plot to draw; the kinds are those of ``Evaluation.plot``.",
@@ -643,6 +641,7 @@ ATTRIBUTES: dict[str, str] = {
     "Screening.stages": "What each stage kept, lost and cost.",
     "SegmentComparison.evaluations": "The comparison in each segment.",
     "SegmentComparison.models": "The segments of each model, by name.",
+    "SegmentComparison.whole": "The comparison of all rows, without its segments.",
     "SegmentDifferences.found": "The differences, strongest evidence first.",
     "SegmentDifferences.rows": "The same as rows.",
     "SegmentDifferences.reference": "What each segment was compared with.",

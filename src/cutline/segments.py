@@ -20,7 +20,7 @@ from .comparison import Comparison
 from .decide.selection import ListRows, SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation, evaluation_of, obstacle_of, places_asked
+from .evaluation import Evaluation, evaluation_of, obstacle_of
 from .inference.batch_rows import BatchRows, quotas_in_batches
 from .inference.bucket_bounds import Buckets
 from .inference.class_intervals import estimate_classes
@@ -41,7 +41,7 @@ from .inference.segment_tests import (
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
-from .quotas import Quotas, why_no_cut
+from .quotas import Quotas, resolve_quota, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Sample, make_sample, renumber
 from .sources.counts import Counted, Side
@@ -359,6 +359,19 @@ class BySegment(HasReport, DictResult, MappingResult[Any, V]):
     by: tuple[str, ...]
     whole: Any
 
+    def __getitem__(self, segment: Labels) -> V:
+        return self.evaluations[self.key_of(segment)]
+
+    def key_of(self, segment: Labels) -> Any:
+        """The key of a segment, from its value or its name in tables."""
+        if isinstance(segment, Hashable) and segment in self.evaluations:
+            return segment
+        key = next((key for key in self.evaluations if label_of(key) == label_of(segment)), None)
+        if key is None:
+            names = listed(map(label_of, self.evaluations))
+            raise NoSuchKey(None, f"there is no segment {show(segment)}", f"choose from {names}")
+        return key
+
     @cached_property
     def overall(self) -> Any:
         """All rows as one."""
@@ -400,15 +413,6 @@ class Segments(BySegment[Any]):
     def __getitem__(self, segment: Labels) -> Evaluation:
         evaluation: Evaluation = self.evaluations[self.key_of(segment)]
         return evaluation
-
-    def key_of(self, segment: Labels) -> Any:
-        """The key of a segment, from its value or its name in tables."""
-        if isinstance(segment, Hashable) and segment in self.evaluations:
-            return segment
-        key = next((key for key in self.evaluations if label_of(key) == label_of(segment)), None)
-        if key is None:
-            raise NoSuchKey(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
-        return key
 
     @cached_property
     def names(self) -> list[str]:
@@ -529,9 +533,10 @@ class Segments(BySegment[Any]):
             quota, threshold = whole.quota, whole.threshold if whole.quota is None else None
         if quota is None and threshold is None:
             raise InputError(None, "no cut is known for one list", "give {quota} or {threshold}")
-        places = places_asked(quota, whole.rows)
+        if quota is not None and not whole.rows.batched:
+            quota = resolve_quota(quota, whole.ranking.cases)
         name = None if reference is None else self.evaluations[self.key_of(reference)].name
-        return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
+        return self.pool.shared_list(self.names, quota, threshold, reference=name, level=self.settings.level)
 
     @checked
     def trend(self, measure: str = "roc_auc", *, order: Sequence[Any] | None = None) -> Trend:
@@ -715,7 +720,10 @@ def class_sizes(ev: Any) -> dict[Any, int]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDifferences(HasSections, TabularResult, Sequence[Difference]):
-    """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first."""
+    """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first.
+
+    ``found["north", "roc_auc"]`` is that of one segment by one measure.
+    """
 
     found: tuple[Difference, ...]
     rows: tuple[Mapping[str, Any], ...]
@@ -723,19 +731,16 @@ class SegmentDifferences(HasSections, TabularResult, Sequence[Difference]):
     left_out: Mapping[str, str]
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
-            return self.of_segment(*index)
-        return self.found[index]
+        if not isinstance(index, tuple):
+            return self.found[index]
+        segment, measure = index
+        for d in self.found if isinstance(measure, str) else ():
+            if d.a == label_of(segment) and d.measure == measure:
+                return d
+        raise InputError(None, f"there is no difference of {show(segment)} by {show(measure)}")
 
     def __len__(self) -> int:
         return len(self.found)
-
-    def of_segment(self, segment: Any, measure: str) -> Difference:
-        """The difference of one segment by one measure."""
-        for one in self.found if isinstance(measure, str) else ():
-            if one.a == label_of(segment) and one.measure == measure:
-                return one
-        raise InputError(None, f"there is no difference of {show(segment)} by {show(measure)}")
 
     @property
     def table(self) -> Table:
@@ -903,9 +908,6 @@ class SegmentComparison(BySegment[Comparison]):
     whole: Comparison
     models: Mapping[str, Segments] = field(repr=False)
     by: tuple[str, ...] = ("segment",)
-
-    def __getitem__(self, segment: Labels) -> Comparison:
-        return self.evaluations[self._first.key_of(segment)]
 
     @property
     def _first(self) -> Segments:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from .errors import InputError, NoSuchKey, how_to_install, listed, look_up, show
 from .estimate import Estimate
@@ -97,6 +97,10 @@ class Table(HasRows, Sequence[Mapping[str, Any]]):
         from .present.render import as_html
 
         return as_html([Section("table", [self])])
+
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -277,8 +281,24 @@ class HasReport(HasSections):
         return PageView(page(self, **options), height)
 
 
-K = TypeVar("K")
-V = TypeVar("V")
+class HasSegments(Generic[V]):
+    """A result that may also have one for each segment of its rows: where ``by`` was given."""
+
+    verb: ClassVar[str] = "evaluate"
+    by_segment: V | None
+
+    @property
+    def segments(self) -> V:
+        """Each segment by itself, and what they have in common, if ``by`` was given."""
+        if self.by_segment is None:
+            raise InputError("by", "is missing, so there are no segments", f"pass {{by}} to {self.verb}()")
+        return self.by_segment
+
+    @property
+    def _of_segments(self) -> dict[str, Any]:
+        """What a document has of the segments."""
+        parts: Any = self.by_segment
+        return {} if parts is None else dict(parts.parts_dict())
 
 
 class MappingResult(TabularResult, Mapping[K, V]):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import combinations, zip_longest
+from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -261,12 +261,7 @@ class Verdict(PicklesFields):
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
         if status == "level":
             return f"tied with {rival.b}{self._needing}"
-        return f"ahead of {rival.b}, {self.doubt}"
-
-    @property
-    def doubt(self) -> str:
-        """That a lead could be chance, and how many cases would show it."""
-        return f"but the difference could be chance{self.adjusted}{self._needing}"
+        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{self._needing}"
 
     @property
     def _needing(self) -> str:
@@ -322,12 +317,8 @@ class Models(MappingResult[str, E]):
     margin: float | None
 
     def _test(self, a: str, b: str, key: str) -> DifferenceTest:
-        raise NotImplementedError
-
-    def test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
-        self._of_models(a, b)
-        return self._test(a, b, self.key(key))
+        raise NotImplementedError
 
     @property
     def cases(self) -> float:
@@ -461,8 +452,7 @@ def cases_needed(gap: Difference) -> CasesNeeded | None:
     return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """A measure and the limit that it must keep."""
 
     measure: str
@@ -538,30 +528,19 @@ def check_conditions(evaluation: Any, conditions: Sequence[str]) -> Check:
     """Check whether an evaluation meets conditions; measures that were not evaluated yet are evaluated."""
     if not conditions:
         raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
-    read = [parse_condition(text) for text in conditions]
-    missing = dict.fromkeys(c.measure for c in read if c.measure not in evaluation)
+    parsed = [parse_condition(text) for text in conditions]
+    missing = dict.fromkeys(c.measure for c in parsed if c.measure not in evaluation)
     more: Any = evaluation.with_measures(*missing) if missing else {}
-    results = [more if c.measure in missing else evaluation for c in read]
-    estimates = [result[c.measure] for c, result in zip(read, results, strict=True)]
-    thresholds: list[float | None] = []
-    for condition, result, estimate in zip(read, results, estimates, strict=True):
-        spec = getattr(result, "specs", {}).get(estimate.name)
-        if spec is None or not spec.measure.needs_threshold or "threshold" in condition.measure:
-            thresholds.append(None)
-        else:
-            thresholds.append(result.threshold if spec.threshold is None else spec.threshold)
-    return judge_all(read, estimates, thresholds)
-
-
-def judge_all(
-    conditions: Sequence[Condition], estimates: Sequence[Estimate], thresholds: Sequence[float | None] = ()
-) -> Check:
-    """The outcome of all conditions together, with a row for each; ``thresholds`` that no condition names are told."""
     rows: list[dict[str, Any]] = []
-    for condition, estimate, threshold in zip_longest(conditions, estimates, thresholds):
+    for condition in parsed:
+        result = more if condition.measure in missing else evaluation
+        estimate: Estimate = result[condition.measure]
         outcome, why = condition.judge(estimate)
-        if threshold is not None:
-            why += f", at the threshold {threshold:g}"
+        spec = getattr(result, "specs", {}).get(estimate.name)
+        # a threshold that the condition does not name is told
+        if spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure:
+            threshold = result.threshold if spec.threshold is None else spec.threshold
+            why += "" if threshold is None else f", at the threshold {threshold:g}"
         row = {"condition": str(condition), "outcome": outcome, "value": estimate.value}
         rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
     outcomes = [row["outcome"] for row in rows]

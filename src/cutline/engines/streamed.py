@@ -110,7 +110,7 @@ def _vectors(request: SumsRequest, ranking: Ranking, middle: Floats, counts: NDA
     def one(r: int) -> None:
         pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
         pos, neg = (np.ascontiguousarray(side, dtype=dtype) for side in pair)
-        drawn = Ranking(ranking.score, pos, neg, ranking.rows).split_ties(ties)
+        drawn = Ranking(ranking.score, pos, neg, ranking.rows).resolved(ties, keep_empty=True)
         compiled.sum_replicate(drawn.pos, drawn.neg, sums, out[r])
 
     def span(first: int, last: int) -> None:
