@@ -267,7 +267,7 @@ def calibrate(
         slope,
         intercept,
         in_the_large,
-        _p_value(null, in_blocks),
+        (np.count_nonzero(null[:, 0] >= in_blocks[0, 1] * (1 - 1e-12)) + 1.0) / (len(null) + 1.0),
         band(null_fits.at(taken), p[grid]),
         band(own_fits.at(taken), fitted[grid]),
         level,
@@ -311,8 +311,7 @@ class _Draws:
             pos = rng.binomial(cases, self._means(chance), size=(n_drawn, len(cases)))
             return pos, cases - pos
         of_row, weight = chance[self.group], self.sample.weight.astype(np.float64)
-        drawn = (self._weighed(rng.random(len(of_row)) < of_row, weight) for _ in range(n_drawn))
-        return _stacked(drawn)
+        return self._weighed((rng.random(len(of_row)) < of_row, weight) for _ in range(n_drawn))
 
     def rows(self, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Positives and negatives of each block where the rows are drawn again."""
@@ -322,21 +321,17 @@ class _Draws:
             return counts[:, : len(self.pos)], counts[:, len(self.pos) :]
         n, weight = len(self.group), self.sample.weight.astype(np.float64)
         times = (np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_drawn))
-        return _stacked(self._weighed(self.sample.positive, weight * each) for each in times)
+        return self._weighed((self.sample.positive, weight * each) for each in times)
 
-    def _weighed(self, positive: NDArray[np.bool_], weight: Floats) -> list[Any]:
+    def _weighed(self, drawn: Iterable[tuple[NDArray[np.bool_], Floats]]) -> tuple[Any, Any]:
+        """Sums of the weights of positives and of negatives in each block, a row for each sample drawn."""
         block = self.block[self.group]
-        return [np.bincount(block[side], weight[side], len(self.pos)) for side in (positive, ~positive)]
-
-
-def _stacked(drawn: Iterable[list[Any]]) -> tuple[Any, Any]:
-    pos, neg = zip(*drawn, strict=True)
-    return np.array(pos), np.array(neg)
-
-
-def _p_value(null: Floats, observed: Floats) -> float:
-    extreme = int(np.count_nonzero(null[:, 0] >= observed[0, 1] * (1 - 1e-12)))
-    return (extreme + 1.0) / (len(null) + 1.0)
+        sums = [
+            [np.bincount(block[side], weight[side], len(self.pos)) for side in (positive, ~positive)]
+            for positive, weight in drawn
+        ]
+        pos, neg = np.swapaxes(np.array(sums), 0, 1)
+        return pos, neg
 
 
 def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:

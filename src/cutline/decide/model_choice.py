@@ -235,25 +235,18 @@ def cross_fitted_errors(rows: Any, seed: int) -> Any:
     wrong = np.zeros(len(sample), np.bool_)
     for k in np.unique(fold):
         inside = fold == k
-        cut = _best_threshold(sample.positive[~inside], sample.score[~inside])
+        order = np.flatnonzero(~inside)[np.argsort(-sample.score[~inside], kind="stable")]
+        ordered = sample.score[order].astype(np.float64)
+        ends = np.append(tie_starts(ordered)[1:], len(ordered)) - 1
+        saved = np.cumsum(np.where(sample.positive[order], 1, -1))[ends]  # errors saved by taking so many groups
+        groups = int(np.argmax(np.append(0, saved)))
+        cut = math.inf if groups == 0 else -math.inf
+        if 0 < groups < len(ends):  # half way to the next score, where that can be
+            low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
+            middle = low + (high - low) / 2.0 if low > -math.inf else low
+            cut = float(middle if low <= middle < high else low)
         wrong[inside] = (sample.score[inside] > cut) != sample.positive[inside]
     return wrong
-
-
-def _best_threshold(positive: Any, score: Any) -> float:
-    """The threshold with the fewest errors, half way to the next score where that can be."""
-    order = np.argsort(-score, kind="stable")
-    ordered, right = score[order].astype(np.float64), np.where(positive[order], 1, -1)
-    ends = np.append(tie_starts(ordered)[1:], len(ordered)) - 1
-    saved = np.concatenate([[0], np.cumsum(right)[ends]])  # errors saved by taking so many groups
-    groups = int(np.argmax(saved))
-    if groups == 0:
-        return math.inf
-    if groups == len(ends):
-        return -math.inf
-    low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
-    middle = low + (high - low) / 2.0 if low > -math.inf else low
-    return float(middle if low <= middle < high else low)
 
 
 @dataclass(frozen=True)

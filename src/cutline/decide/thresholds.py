@@ -349,25 +349,21 @@ def find_cut(
             note = f"takes {pluralize(point.taken, 'case')}"
         else:
             chance = chance_kept(ranking, name, target, ranking.above(point.threshold), weighing)
-            note = _promise_note(name, target, confidence, chance, point)
+            here = {"recall": point.recall, "precision": point.precision, "fpr": point.fpr}
+            here["specificity"] = 1.0 - point.fpr
+            note = f"{_WORDS[name]} {target:g} on this sample, kept on new data "
+            note += "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
+            if confidence is not None:
+                note = f"{_WORDS[name]} {target:g} on new data with {confidence:.0%} confidence"
+                if name == "precision":  # tested from the top: valid over all samples, those refused a cut included
+                    note += f" (at most {1.0 - confidence:.0%} of samples give a cut that breaks it)"
+            what = _WORDS[name].partition(" of ")[0]
+            note += f"; it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
     if point.threshold == ranking.score[-1] == -math.inf:  # no score > threshold takes those that score −inf
         why = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
         raise InputError("y_score", why, "give those rows a finite score below the others")
     rows = fingerprint(sample)
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, best=best_by, sample=rows)
-
-
-def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
-    here = {"recall": point.recall, "precision": point.precision, "fpr": point.fpr, "specificity": 1.0 - point.fpr}
-    words = f"{_WORDS[name]} {target:g}"
-    what = _WORDS[name].partition(" of ")[0]
-    taken = f"it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
-    if confidence is not None:
-        # a test from the top of the list: valid over all samples, those that are refused a cut included
-        over = f" (at most {1.0 - confidence:.0%} of samples give a cut that breaks it)" if name == "precision" else ""
-        return f"{words} on new data with {confidence:.0%} confidence{over}; {taken}"
-    how_often = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
-    return f"{words} on this sample, kept on new data {how_often}; {taken}"
 
 
 # ------------------------------------------------------------------------------------------- promises for new data
@@ -449,45 +445,42 @@ def _class_chances(ranking: Ranking, promise: str, target: float, weighing: Weig
     """Chance of each cut, from taking nobody to taking all, to keep the promise, and the cases that it rests on.
 
     The chance that the class errs no more often than allowed is P(Bin(n, allowed) ≥ errors + 1), that of an order
-    statistic: exact where scores do not tie, a lower bound where they do.
+    statistic: exact where scores do not tie, a lower bound where they do. Weighted rows count as so many cases of equal
+    weight.
     """
     from scipy.special import betainc
 
-    errors, n = _errors_of(ranking, promise, weighing)
-    lost = np.minimum(errors + 1.0, n)
-    allowed = target if promise == "fpr" else 1.0 - target
-    chances = np.where(errors >= n, 0.0, betainc(lost, np.maximum(n - lost + 1.0, 1e-9), allowed))
-    if promise == "recall":
-        chances[-1] = 1.0  # all are taken, whatever they score
-    return np.asarray(chances), n
-
-
-def _errors_of(ranking: Ranking, promise: str, weighing: Weighing | None) -> tuple[Floats, Floats]:
-    """Errors in the class at each cut, from taking nobody to taking all, among so many cases of equal weight."""
     recall = promise == "recall"
     of_class = (ranking.pos if recall else ranking.neg).astype(np.float64)
     total, taken = float(ranking.n_pos if recall else ranking.n_neg), np.append(0.0, np.cumsum(of_class))
     errors = np.maximum(total - taken, 0.0) if recall else taken
-    if weighing is None:
-        return errors, np.full(len(errors), total)
-    squares_of = weighing.pos if recall else weighing.neg
-    squares, above = float(squares_of.sum()), np.append(0.0, np.cumsum(squares_of))
-    of_errors = np.maximum(squares - above, 0.0) if recall else above
-    # One case among the errors and one more weighs Σw²/Σw (as in the gamma limits of Fay & Feuer 1997): where a tail
-    # was rarely labelled, few of its rows stand for much, however many rows there are in all. The one more was not
-    # seen: it weighs between the nearest case of its class and the mean case beyond, of either class (their geometric
-    # mean; the first alone kept a recall of 0.9 in 84 % of samples: benchmarks/decisions.py tails).
-    there, side = np.flatnonzero(of_class > 0), slice(None, None, -1 if recall else 1)
-    if not len(there):
-        return errors, np.zeros(len(errors))
-    beyond = [np.cumsum(v[side])[side] for v in (weighing.pos + weighing.neg, ranking.pos + ranking.neg)]
-    at = np.searchsorted(there, np.arange(len(errors))) - recall  # the last taken, or first not taken
-    last = there[np.clip(at, 0, len(there) - 1)]
-    nearest = squares_of[last] / of_class[last]
-    one_more = np.sqrt(nearest * np.maximum(nearest, (beyond[0] / beyond[1])[last]))
-    unit = (of_errors + one_more**2) / (errors + one_more)
-    n = np.minimum(_effective(total, squares, errors, of_errors), total / unit)
-    return errors * n / total, n
+    n, there = np.full(len(errors), total), np.flatnonzero(of_class > 0)
+    if weighing is not None and not len(there):
+        n = np.zeros(len(errors))
+    elif weighing is not None:
+        squares_of = weighing.pos if recall else weighing.neg
+        squares, above = float(squares_of.sum()), np.append(0.0, np.cumsum(squares_of))
+        of_errors = np.maximum(squares - above, 0.0) if recall else above
+        # One case among the errors and one more weighs Σw²/Σw (as in the gamma limits of Fay & Feuer 1997): where a
+        # tail was rarely labelled, few of its rows stand for much, however many rows there are in all. The one more
+        # was not seen: it weighs between the nearest case of its class and the mean case beyond, of either class
+        # (their geometric mean; the first alone kept a recall of 0.9 in 84 % of samples: benchmarks/decisions.py
+        # tails).
+        side = slice(None, None, -1 if recall else 1)
+        beyond = [np.cumsum(v[side])[side] for v in (weighing.pos + weighing.neg, ranking.pos + ranking.neg)]
+        at = np.searchsorted(there, np.arange(len(errors))) - recall  # the last taken, or first not taken
+        last = there[np.clip(at, 0, len(there) - 1)]
+        nearest = squares_of[last] / of_class[last]
+        one_more = np.sqrt(nearest * np.maximum(nearest, (beyond[0] / beyond[1])[last]))
+        unit = (of_errors + one_more**2) / (errors + one_more)
+        n = np.minimum(_effective(total, squares, errors, of_errors), total / unit)
+        errors = errors * n / total
+    lost = np.minimum(errors + 1.0, n)
+    allowed = target if promise == "fpr" else 1.0 - target
+    chances = np.where(errors >= n, 0.0, betainc(lost, np.maximum(n - lost + 1.0, 1e-9), allowed))
+    if recall:
+        chances[-1] = 1.0  # all are taken, whatever they score
+    return np.asarray(chances), n
 
 
 def _effective(total: Any, squares: Any, part: Any, part_squares: Any) -> Any:
@@ -535,6 +528,9 @@ def _at_least(hits: Floats, cases: Floats, share: float) -> Floats:
 
 def _precise_groups(ranking: Ranking, target: float, confidence: float, weighing: Weighing | None) -> int:
     """The last cut, from the first test on, up to which every binomial test of "precision ≤ target" rejects."""
+    from scipy.special import ndtri
+    from scipy.stats import binom
+
     if target >= 1.0:
         raise InputError(
             "precision", "cannot be promised at 1: no sample rules out one more negative case", "promise a little less"
@@ -552,17 +548,8 @@ def _precise_groups(ranking: Ranking, target: float, confidence: float, weighing
     rejects = _at_least(hits[start:], taken[start:], target) <= error * (1 + 1e-9)
     if len(rejects) and rejects[0]:
         return start + (len(rejects) if rejects.all() else int(np.argmin(rejects)))
-    raise _unreachable_precision(hits, taken, min(start, len(taken) - 1), target, error)
-
-
-def _unreachable_precision(
-    hits: NDArray[np.float64], taken: NDArray[np.float64], start: int, target: float, error: float
-) -> InputError:
-    """Why a precision cannot be promised, and how many positives would do if the list stayed as good as it looks."""
-    from scipy.special import ndtri
-    from scipy.stats import binom
-
-    rates = hits / taken
+    # why it cannot be promised, and how many positives would do if the list stayed as good as it looks
+    start, rates = min(start, len(taken) - 1), hits / taken
     few = min(int(np.searchsorted(taken, 10)), start)  # the rate of still fewer says nothing
     at = few + int(np.argmax(((rates - target) * np.sqrt(taken))[few:]))  # the cut with the most evidence for it
     rate = float(rates[at])
@@ -579,4 +566,4 @@ def _unreachable_precision(
             least = float(binom.isf(error, taken[start], target)) + 1.0
             best = f"of the best {taken[start]:,.0f} cases {hits[start]:,.0f} are positive"
             why, remedy = f"{best}, {least:,.0f} would be needed", "ask for less, or lower {confidence}"
-    return InputError("precision", f"cannot be promised from these data: {why}", remedy)
+    raise InputError("precision", f"cannot be promised from these data: {why}", remedy)
