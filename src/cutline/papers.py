@@ -153,15 +153,12 @@ class SelectionPower(HasSections):
 
     def sections(self) -> list[Section]:
         """How often each measure picks the better model, on a scale from 0 to 1."""
+        table = self.table
+        bars = [Figure("bar", self[row["measure"]], {"ends": (0.0, 1.0)}) for row in table]
         rows = [
-            {
-                "measure": row["measure"],
-                "between 0 and 1": Figure("bar", self[row["measure"]], {"ends": (0.0, 1.0)}),
-                **row,
-            }
-            for row in self.table
+            {"measure": row["measure"], "between 0 and 1": bar, **row} for row, bar in zip(table, bars, strict=True)
         ]
-        return [Section("answer", [Table(rows, self.table.title)])]
+        return [Section("answer", [Table(rows, table.title)])]
 
 
 @checked(wins=WINS, models=lambda value, name: value if callable(value) else check_models(value, name))
@@ -695,8 +692,8 @@ def selective_voting(
     for x, scores in enumerate(means, start=1):
         values = _read(specs, positive, scores)
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
-    held = _held_out(case, by, None if order_on is None else order, folds, seed)
-    voters, on_folds, expected, optimism = _chosen(judge, positive, held, level, n_resamples, seed)
+    fixed, how_drawn = None if order_on is None else order, (folds, level, n_resamples, seed)
+    voters, on_folds, expected, optimism = _choose_voters(case, by, fixed, judge, *how_drawn)
     return SelectiveVoting(
         [names[k] for k in order],
         Table(rows, "Selective voting"),
@@ -712,38 +709,32 @@ def selective_voting(
     )
 
 
-def _held_out(case: _Case, by: Spec, fixed: list[int] | None, folds: int, seed: int) -> Floats | None:
-    """Combined scores of each X on rows that had no part in ordering the models; None where a class is too small."""
-    sides = [np.flatnonzero(side) for side in (case.positive, ~case.positive)]
+def _choose_voters(
+    case: _Case, by: Spec, fixed: list[int] | None, judge: Spec, folds: int, level: float, n_resamples: int, seed: int
+) -> tuple[int, Floats, Estimate | None, float]:
+    """The best X on rows that had no part in ordering the models, the mark of each X there, and what to expect of it.
+
+    The last two are the mark without the optimism of the choice, and that optimism; None where a class is too small.
+    """
+    positive, n = case.positive, len(case.positive)
+    sides = [np.flatnonzero(side) for side in (positive, ~positive)]
     folds = min([folds, *(len(side) for side in sides)])
     if folds < 2:
-        return None
-    fold = np.empty(len(case.positive), np.int64)
-    rng = np.random.default_rng([seed, 11])
+        return 1, np.empty(0), None, float("nan")
+    fold, rng = np.empty(n, np.int64), np.random.default_rng([seed, 11])
     for side in sides:
         fold[side] = rng.permutation(np.arange(len(side)) % folds)
-    out = np.empty(case.table.shape)
+    held = np.empty(case.table.shape)  # combined scores of each X
     for k in range(folds):
         inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         order = case.best_first(by, inside) if fixed is None else fixed
-        out[:, outside] = case.means(order, inside, outside)
-    return out
-
-
-def _chosen(
-    judge: Spec, positive: NDArray[np.bool_], held: Floats | None, level: float, n_resamples: int, seed: int
-) -> tuple[int, Floats, Estimate | None, float]:
-    """The best X on held-out rows, the mark of each X there, and the mark to expect without optimism."""
-    if held is None:
-        return 1, np.empty(0), None, float("nan")
+        held[:, outside] = case.means(order, inside, outside)
     sign = 1.0 if judge.measure.better == "higher" else -1.0
     on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
     if np.isnan(on_folds).all():
         return 1, on_folds, None, float("nan")
     best = int(np.nanargmax(sign * on_folds))
-    rng = np.random.default_rng([seed, 12])
-    n = len(positive)
-    drawn = rng.integers(0, n, (n_resamples, n))
+    drawn = np.random.default_rng([seed, 12]).integers(0, n, (n_resamples, n))
     seen = positive[drawn].sum(axis=1)
     drawn = drawn[(seen > 0) & (seen < n)]
     honest = []

@@ -154,22 +154,16 @@ class Cheapest(HasSections, DictResult):
         return [Section("costs", [*self.sentences, self.others])]
 
 
-class CheapestCut(NamedTuple):
-    """The cheapest cut of a model: its threshold, the positives and negatives it takes, and the expected cost."""
+def _cheapest_cut(ranking: Ranking, prices: ErrorPrices) -> tuple[float, float, float, float]:
+    """The cheapest cut of a model: its threshold, the positives and negatives it takes, and the expected cost.
 
-    threshold: float
-    tp: float
-    fp: float
-    cost: float
-
-    @classmethod
-    def of(cls, ranking: Ranking, prices: ErrorPrices) -> CheapestCut:
-        """Of several cuts that cost the same, the one that takes the fewest cases."""
-        fpr, tpr, threshold = hull_points(ranking)
-        tp, fp = tpr * ranking.n_pos, fpr * ranking.n_neg
-        cost = prices.expected(tp, fp, float(ranking.n_pos), float(ranking.n_neg))
-        at = int(np.argmax(cost <= cost.min() + _SAME * (prices.fp + prices.fn)))
-        return cls(float(threshold[at]), float(tp[at]), float(fp[at]), float(cost[at]))
+    Of several cuts that cost the same, the one that takes the fewest cases.
+    """
+    fpr, tpr, threshold = hull_points(ranking)
+    tp, fp = tpr * ranking.n_pos, fpr * ranking.n_neg
+    cost = prices.expected(tp, fp, float(ranking.n_pos), float(ranking.n_neg))
+    at = int(np.argmax(cost <= cost.min() + _SAME * (prices.fp + prices.fn)))
+    return float(threshold[at]), float(tp[at]), float(fp[at]), float(cost[at])
 
 
 class _TriedCuts:
@@ -220,11 +214,11 @@ def cheapest(
     """The cheapest model and cut of several models; ``clusters`` numbers the cluster of each row of each model."""
     for ranking in rankings.values():
         need_both_classes(ranking.n_pos, ranking.n_neg, "costs of errors cannot be compared")
-    best = {name: CheapestCut.of(ranking, prices) for name, ranking in rankings.items()}
-    model = min(best, key=lambda name: best[name].cost)
+    best = {name: _cheapest_cut(ranking, prices) for name, ranking in rankings.items()}
+    model = min(best, key=lambda name: best[name][3])
     threshold, tp, fp, apparent = best[model]
     n_pos, n_neg = float(rankings[model].n_pos), float(rankings[model].n_neg)
-    tried = {name: _TriedCuts(samples[name], rankings[name], best[name].threshold) for name in samples}
+    tried = {name: _TriedCuts(samples[name], rankings[name], best[name][0]) for name in samples}
     weights = {name: sample.row_weight for name, sample in samples.items()}
     n_drawn = min(n_resamples, max(50, _ROWS_DRAWN // max(map(len, samples.values()))), _REPLICATES)
     draws: Iterator[_Draw]
@@ -245,9 +239,9 @@ def cheapest(
     low, high = max(0.0, middle - z * error), middle + z * error
     ratios, model_ratios = _ratios(rankings, model, threshold, prices)
     others = []
-    for name, cut in best.items():
+    for name, (own_cut, _, _, cost) in best.items():
         if name != model:  # at its own cheapest cut, with the interval of the paired difference
-            row = {"model": name, "threshold": cut.threshold, "cost": cut.cost, "costs_more": cut.cost - apparent}
+            row = {"model": name, "threshold": own_cut, "cost": cost, "costs_more": cost - apparent}
             ends = np.nanquantile(drawn[name] - drawn[model], [(1.0 - level) / 2.0, 1.0 - (1.0 - level) / 2.0])
             others.append({**row, "low": float(ends[0]), "high": float(ends[1]), "level": level})
     return Cheapest(
@@ -431,11 +425,9 @@ def _ratios(
     share = prices.share(float(ranking.n_pos), float(ranking.n_neg))
     odds = (1.0 - share) / share
 
-    def between(a: int, b: int) -> tuple[float, float]:
-        low, high = (odds / slope if slope else math.inf for slope in (hull[a]["slope_from"], hull[b]["slope_to"]))
-        return low, high
-
-    return between(at, at), between(first, last)
+    slopes = (hull[at]["slope_from"], hull[at]["slope_to"], hull[first]["slope_from"], hull[last]["slope_to"])
+    low, high, model_low, model_high = (odds / slope if slope else math.inf for slope in slopes)
+    return (low, high), (model_low, model_high)
 
 
 # -------------------------------------------------------------------------------------------------- net benefit
@@ -549,7 +541,14 @@ def decision_curve(
     benefit, covariance = _net_benefit(grid, prevalence, clusters, sample)
     z = _reach(covariance, level, simultaneous, seed)
     error = np.sqrt(np.diag(covariance))
-    most = _most_benefit(sample, grid, prevalence, math.erf(z / math.sqrt(2.0)))
+    # the true positives alone bring no more; that binds where a false positive costs much
+    weight, order = sample.row_weight, np.argsort(sample.score[sample.positive])
+    score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
+    above = np.append(np.cumsum(of_each[::-1])[::-1], 0.0)[np.searchsorted(score, grid, side="right")]
+    among = of_each if prevalence is not None else weight
+    size, total, wide = effective_size(among), float(among.sum()), math.erf(z / math.sqrt(2.0))
+    most = np.array([wilson(size * min(1.0, part / total), size, wide)[1] for part in above.tolist()])
+    most *= 1.0 if prevalence is None else prevalence
     low, high = benefit - z * error, np.minimum(benefit + z * error, most)
     share = prevalence
     if share is None:
@@ -595,18 +594,6 @@ def benefit_difference(
     ends = {"low": difference - half, "high": difference + half}
     columns = {"threshold_probability": grid, "difference": difference, **ends}
     return columns_table(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
-
-
-def _most_benefit(sample: Sample, grid: Floats, prevalence: float | None, level: float) -> Floats:
-    """Upper limit of the net benefit: that of the true positives alone. It binds where a false positive costs much."""
-    weight = sample.row_weight
-    order = np.argsort(sample.score[sample.positive])
-    score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
-    above = np.append(np.cumsum(of_each[::-1])[::-1], 0.0)[np.searchsorted(score, grid, side="right")]
-    among = of_each if prevalence is not None else weight
-    size, total = effective_size(among), float(among.sum())
-    limits = [wilson(size * min(1.0, part / total), size, level)[1] for part in above.tolist()]
-    return np.array(limits) * (1.0 if prevalence is None else prevalence)
 
 
 def _net_benefit(

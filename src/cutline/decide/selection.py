@@ -134,11 +134,32 @@ def select(
     if by is not None:
         if batch is not None:
             raise InputError("batch", "does not go with {by}: either segments or batches have places", "leave one out")
-        return _select_by_segment(values, quota, by, ties, seed)
+        segments = Partition.of(by, "by", n)
+        sizes, names = np.bincount(segments.codes), segments.labels
+        if isinstance(quota, Mapping):
+            places = given_places(quota, names, sizes, "quota", partial(check_whole, least=0)).astype(np.intp)
+        else:  # whole places in proportion to the cases: what is left over goes to the largest remainders
+            whole = resolve_quota(quota, n)
+            exact = whole * sizes / n
+            places = np.floor(exact + 1e-9).astype(np.intp)
+            left = whole - int(places.sum())
+            places[np.argsort(places - exact, kind="stable")[:left]] += 1
+        chosen, each = _select_within(values, segments.codes, places, ties, seed)
+        chosen = chosen[np.argsort(-values[chosen].astype(np.float64), kind="stable")]
+        tied, drawn = (sum(each.column(name)) for name in ("tied", "from_tie"))
+        by_segment = dict(zip(names, places.tolist(), strict=True))
+        return Selection(chosen, int(places.sum()), float("nan"), tied, drawn, ties, places=by_segment)
     if isinstance(quota, Mapping):
         raise InputError("quota", "is a mapping, which gives segments their places", "name the segments with {by}")
     if batch is not None:
-        return _select_in_batches(values, quota, ties, seed, batch)
+        batches = Partition.of(batch, "batch", n)
+        places = places_in(np.bincount(batches.codes).astype(np.float64), quota).astype(np.intp)
+        chosen, each = _select_within(values, batches.codes, places, ties, seed)
+        chosen = chosen[np.lexsort((-values[chosen].astype(np.float64), batches.codes[chosen]))]
+        tied, drawn = (sum(each.column(name)) for name in ("tied", "from_tie"))
+        named = zip(batches.names, each, strict=True)
+        shown = [{"batch": name, **{key: v for key, v in row.items() if key != "from_tie"}} for name, row in named]
+        return Selection(chosen, quota, float("nan"), tied, drawn, ties, Table(shown, "Chosen in each batch"))
     rows = resolve_quota(quota, n)
     edge = np.partition(values, n - rows)[n - rows]  # the score at the last place
     above, at = np.flatnonzero(values > edge), np.flatnonzero(values == edge)
@@ -155,61 +176,28 @@ def select(
     return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
 
 
-def _select_in_batches(score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Any) -> Selection:
-    values = score.astype(np.float64)
-    batches = Partition.of(batch, "batch", len(score))
-    code, cases = batches.codes, np.bincount(batches.codes).astype(np.float64)
-    places = places_in(cases, quota).astype(np.intp)
-    order = in_batches(code, np.argsort(-values, kind="stable"))
-    start = np.searchsorted(code[order], np.arange(len(batches)))
-    edge = np.where(places > 0, values[order[start + np.maximum(places, 1) - 1]], np.inf)  # the score at the last place
-    higher, at = values > edge[code], (values == edge[code]) & (places > 0)[code]
-    counts = [np.bincount(code, weights=rows, minlength=len(batches)).astype(np.intp) for rows in (higher, at)]
-    left = places - counts[0]
-    split = counts[1] > left
-    tied = np.flatnonzero(at & split[code])
+def _select_within(values: NDArray[Any], code: Codes, places: Codes, ties: TieRule, seed: int) -> tuple[Codes, Table]:
+    """The best rows of each part for its places, in the order of the rows; and cases, ties and the cut of each part."""
+    score, parts = values.astype(np.float64), len(places)
+    order = in_batches(code, np.argsort(-score, kind="stable"))
+    start = np.searchsorted(code[order], np.arange(parts))
+    edge = np.where(places > 0, score[order[start + np.maximum(places, 1) - 1]], np.inf)  # the score at the last place
+    higher, at = score > edge[code], (score == edge[code]) & (places > 0)[code]
+    left = places - np.bincount(code, weights=higher, minlength=parts).astype(np.intp)
+    n_tied = np.bincount(code, weights=at, minlength=parts).astype(np.intp)
+    split = n_tied > left
+    drawn = tied = np.flatnonzero(at & split[code])
     if ties == "shrink":
         drawn = tied[:0]
-    elif ties == "expand":
-        drawn = tied
-    else:
+    elif ties == "random":
         mixed = tied[np.lexsort((np.random.default_rng(seed).random(len(tied)), code[tied]))]
         first = np.searchsorted(code[mixed], code[mixed])
         drawn = mixed[np.arange(len(mixed)) - first < left[code[mixed]]]
     taken = higher | (at & ~split[code])
     taken[drawn] = True
-    chosen = np.flatnonzero(taken)
-    chosen = chosen[np.lexsort((-values[chosen], code[chosen]))]
-    sizes, found = (np.bincount(code[rows], minlength=len(batches)) for rows in (slice(None), chosen))
-    columns = {"batch": batches.names, "cases": sizes, "places": places, "chosen": found}
-    columns |= {"tied": np.where(split, counts[1], 0), "threshold": edge}
-    each = columns_table(columns, "Chosen in each batch")
-    return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, each)
-
-
-def _select_by_segment(
-    score: NDArray[Any], quota: int | float | Mapping[Any, int], segment: Labels, ties: TieRule, seed: int
-) -> Selection:
-    segments = Partition.of(segment, "by", len(score))
-    sizes, names = np.bincount(segments.codes), segments.labels
-    if isinstance(quota, Mapping):
-        places = given_places(quota, names, sizes, "quota", partial(check_whole, least=0)).astype(np.intp)
-    else:  # whole places in proportion to the cases: what is left over goes to the largest remainders
-        whole = resolve_quota(quota, int(sizes.sum()))
-        exact = whole * sizes / sizes.sum()
-        places = np.floor(exact + 1e-9).astype(np.intp)
-        left = whole - int(places.sum())
-        places[np.argsort(places - exact, kind="stable")[:left]] += 1
-    chosen, tied, drawn = [np.empty(0, np.intp)], 0, 0
-    for k in np.flatnonzero(places):
-        rows = np.flatnonzero(segments.codes == k)
-        selected = select(score[rows], int(places[k]), ties=ties, seed=seed)
-        chosen.append(rows[selected.indices])
-        tied, drawn = tied + selected.tied, drawn + selected.taken_of_tied
-    rows = np.sort(np.concatenate(chosen))
-    rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
-    by_segment = dict(zip(names, places.tolist(), strict=True))
-    return Selection(rows, int(places.sum()), float("nan"), tied, drawn, ties, places=by_segment)
+    sizes, chosen, of_tied = (np.bincount(code[rows], minlength=parts) for rows in (slice(None), taken, drawn))
+    columns = {"cases": sizes, "places": places, "chosen": chosen, "tied": np.where(split, n_tied, 0)}
+    return np.flatnonzero(taken), columns_table({**columns, "from_tie": of_tied, "threshold": edge})
 
 
 def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection:
