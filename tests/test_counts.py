@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cutline as cl
 from cutline.commands.group import cli
@@ -164,3 +166,113 @@ def test_command_line(tmp_path: Any) -> None:
     assert run("check", *counted, "AUC >= 0.5").exit_code == 0
     assert "counts do not show" in run("evaluate", *counted, "--cluster", "p").output
     assert "does not go with counts" in run("evaluate", *counted, "--label", "p").output
+
+
+def in_buckets(y: Any, p: Any, edges: Any, *, actual: bool) -> dict[str, list[float]]:
+    """Counts by bucket (a, b], with the lowest and highest score in each, or with the ends of the bucket."""
+    number = np.searchsorted(edges, p)
+    table: dict[str, list[float]] = {"low": [], "high": [], "pos": [], "neg": []}
+    for k in np.unique(number):
+        here = number == k
+        ends = (p[here].min(), p[here].max()) if actual else (edges[k - 1], edges[k])
+        for name, value in zip(table, (*ends, int(y[here].sum()), int((~y[here]).sum())), strict=True):
+            table[name].append(value)
+    return table
+
+
+BUCKETS: dict[str, Any] = {"low": "low", "high": "high", **BOTH}
+
+
+@st.composite
+def lists(draw: st.DrawFn) -> tuple[Any, Any, Any, bool, float, int]:
+    """Labels, scores (ties, skewed, few distinct, extreme), the edges of buckets, a threshold and a quota."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([3, 8, 30, 200]))
+    y = rng.random(n) < draw(st.sampled_from([0.05, 0.3, 0.5, 0.9]))
+    y[:2] = True, False
+    p = 1 / (1 + np.exp(-rng.normal(size=n) - draw(st.sampled_from([-0.5, 0, 0.3, 1, 3])) * y))
+    kind = draw(st.sampled_from(["plain", "tenths", "thirds", "skewed", "extreme"]))
+    if kind in ("tenths", "thirds"):
+        p = np.round(p * (10 if kind == "tenths" else 3)) / (10 if kind == "tenths" else 3)
+    elif kind == "skewed":
+        p = p**8
+    elif kind == "extreme":
+        p = np.where(rng.random(n) < 0.3, rng.choice([0.0, 1.0, 0.5], n), p)
+    inner = rng.random(draw(st.sampled_from([1, 3, 7, 20, 100])))
+    inner = inner if draw(st.booleans()) else np.quantile(p, inner)
+    edges = np.unique(np.concatenate([[-1e-9], np.clip(inner, 0.0, 1.0), [1.0]]))
+    threshold = draw(st.sampled_from([0.5, 0.1, float(rng.choice(p))]))
+    return y, p, edges, draw(st.booleans()), threshold, draw(st.integers(1, n))
+
+
+@settings(max_examples=150, deadline=None)
+@given(lists())
+def test_the_truth_lies_inside_the_bounds(given: Any) -> None:
+    y, p, edges, actual, threshold, quota = given
+    how: dict[str, Any] = {"threshold": threshold, "quota": quota, "interval": None}
+    truth = cl.evaluate(y, p, **how)
+    counts = in_buckets(y, p, edges, actual=actual)
+    counts["low"] = np.maximum(counts["low"], 0.0).tolist()
+    ev = cl.evaluate(counts, **BUCKETS, **how)
+    for key in truth.specs:
+        value, (low, high), close = truth[key].value, ev[key].bounds, 1e-9 * max(1.0, abs(truth[key].value))
+        if value == value and low == low:
+            assert value in (low, high) or low - close <= value <= high + close, (key, value, low, high)
+            assert ev[key].value == high or low - close <= ev[key].value <= high + close, (key, ev[key].value)
+
+
+def test_intervals_contain_both_doubts_and_words_say_what_would_do() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.random(20_000) < 0.3
+    p = 1 / (1 + np.exp(-rng.normal(size=20_000) - 1.5 * y))
+    plain = cl.evaluate(y, p, quota=500)
+    for buckets, wide in ((8, True), (1024, False)):
+        ev = cl.evaluate(in_buckets(y, p, np.linspace(0, 1, buckets + 1), actual=True), **BUCKETS, quota=500)
+        auc, truth = ev["roc_auc"], plain["roc_auc"]
+        assert auc.low <= auc.bounds.low <= truth.value <= auc.bounds.high <= auc.high
+        assert auc.low < truth.low + 1e-5
+        assert auc.high > truth.high - 1e-5
+        assert any("buckets would do" in said for said in ev.notices) == wide
+        assert any("certainly lies between" in said for said in ev.notices)
+        row = next(row for row in ev.to_dicts() if row["measure"] == "roc_auc")
+        assert (row["bound_low"], row["bound_high"]) == auc.bounds
+    assert plain["roc_auc"].bounds == (plain["roc_auc"].value,) * 2
+    table = in_buckets(y, p, np.linspace(0, 1, 65), actual=False)
+    segments = {**table, "site": ["ab"[k % 2] for k in range(len(table["low"]))]}
+    by_site = cl.evaluate(segments, **BUCKETS, by="site").segments["a"]["roc_auc"]
+    assert by_site.low < by_site.bounds.low < by_site.bounds.high < by_site.high
+
+
+def test_buckets_in_batches() -> None:
+    rows = rows_of(3000, 1000)
+    edges = np.linspace(-1e-9, 1, 20)
+    parts = []
+    for day, here in rows.groupby("day"):
+        parts.append(pd.DataFrame(in_buckets(here.y.to_numpy(), here.p.to_numpy(), edges, actual=True)).assign(day=day))
+    table = pd.concat(parts)
+    table["bucket"] = np.searchsorted(edges, table.high)
+    table["low"] = table.groupby("bucket").low.transform("min")
+    table["high"] = table.groupby("bucket").high.transform("max")
+    ev = cl.evaluate(table, **BUCKETS, batch="day", quota=20)
+    truth = cl.evaluate(rows, label="y", score="p", batch="day", quota=20)
+    for key in ("hit_rate@20", "qrecall@20", "roc_auc"):
+        low, high = ev[key].bounds
+        assert low < high
+        assert low <= truth[key].value <= high
+        assert ev[key].low <= low
+        assert ev[key].high >= high
+
+
+BAD_BUCKETS = [
+    ({"low": [0.0, 0.4], "high": [0.5, 1.0]}, {}, "overlap"),
+    ({"low": [0.0, 1.0], "high": [0.5, 0.6]}, {}, "above the upper end"),
+    ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"high": None}, "one end of a bucket"),
+    ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"score": "low"}, "is one score"),
+    ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"prevalence": 0.1}, "buckets of scores"),
+]
+
+
+@pytest.mark.parametrize(("ends", "options", "words"), BAD_BUCKETS, ids=[words for *_, words in BAD_BUCKETS])
+def test_bad_buckets(ends: dict[str, Any], options: dict[str, Any], words: str) -> None:
+    with pytest.raises(cl.InputError, match=words):
+        cl.evaluate({**ends, "pos": [1, 2], "neg": [2, 1]}, **{**BUCKETS, **options})

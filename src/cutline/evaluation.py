@@ -420,6 +420,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
     for ev in evaluations:
         if isinstance(ev.rows, BatchRows):
             found += [note for note in _about_batches(ev.rows, ev.quota, ev.settings.level) if note not in found]
+        if isinstance(ev.rows, RowEvidence) and ev.rows.buckets is not None:
+            found += map(verbatim, ev.rows.buckets.words(ev.specs, ev.estimates))
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
             found.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec, parse_measure
+from ..errors import listed
 from ..estimate import Estimate, Interval
 from ..kernels.layout import LOSSES
-from ..sweep import LOG_EPS
-from ..table import PicklesFields
+from ..sweep import LOG_EPS, Counts
+from ..table import PicklesFields, pluralize
+from ..types import Floats
 from .evidence import RowEvidence
 
 
@@ -53,20 +55,15 @@ class Buckets(PicklesFields):
         positive and a lower one of a negative. The two orders are therefore the ends. What is read at a threshold
         inside a bucket, or from precisions, is best estimated by the middle of its bounds.
         """
-        known = [spec for spec in specs if estimates[spec].value == estimates[spec].value]
-        ends = [self.exact(rows.compute(known)).values for rows in (self.best, self.worst)]
+        known = [spec for spec in specs if not estimates[spec].reason or estimates[spec].value == estimates[spec].value]
+        known += [spec for spec in specs if spec not in known and spec.measure.needs_threshold]
+        best, worst = (self.exact(rows.compute(known)) for rows in (self.best, self.worst))
         bounded = dict(estimates)
         for spec in known:
-            e, ((best, worst), measure) = estimates[spec], ((values[spec] for values in ends), spec.measure)
-            low, high = min(best, worst), max(best, worst)
-            if measure.part == "precision":
-                low, high = self._around_precision(measure.name, low, high)
-            elif measure.name == "ks_statistic":
-                low = self._least_gap(spec, best)
-            elif (measure.name == "quota_pearson" or (measure.own and measure.part == "cut")) and low < high:
-                low = high = math.nan  # correlations, and measures that are not ours, may be best in between
-            value = (low + high) / 2.0 if measure.part == "precision" or measure.needs_threshold else e.value
-            value = value if math.isfinite(value) else e.value
+            low, high = self._ends(spec, best, worst)
+            e, measure, value = estimates[spec], spec.measure, estimates[spec].value
+            if measure.part == "precision" or measure.needs_threshold or value != value:
+                value = (low + high) / 2.0 if math.isfinite(low + high) else low if math.isfinite(low) else high
             limits: dict[str, Any] = {}
             if e.low == e.low and math.isfinite(high - low):
                 shift, (least, most) = value - e.value, measure.range
@@ -75,29 +72,94 @@ class Buckets(PicklesFields):
             bounded[spec] = replace(e, value=value, certain=Interval(low, high), **limits)
         return bounded
 
-    def _least_gap(self, spec: Spec, best: float) -> float:
-        """The least gap between the classes: above it lies the highest of the worst order or the lowest of the best."""
-        top = replace(spec, measure=parse_measure("max_youden_index").measure)
-        above = [compute([top], rows.ranking).values[top] for rows in (self.worst, self.best)]
-        return max(0.0, above[0], best if best > above[1] else 0.0)
+    def words(self, specs: Mapping[str, Spec], estimates: Mapping[str, Estimate]) -> list[str]:
+        """How much the buckets leave open, and where that is more than chance does, what to do about it."""
+        bounds = {key: e.bounds.width for key, e in estimates.items() if e.bounds.width > 0.0}
+        if not bounds:
+            return []
+        key = "roc_auc" if "roc_auc" in bounds else next(iter(bounds))
+        title, (low, high) = specs[key].measure.title, estimates[key].bounds
+        said = [
+            f"The scores came in {pluralize(self.number, 'bucket')}, and their order inside a bucket is not known: "
+            f"{title} certainly lies between {low:.6g} and {high:.6g}. Intervals include what is not known."
+        ]
+        wide: dict[bool, list[str]] = {True: [], False: []}
+        most = 1.0
+        for key, width in bounds.items():
+            by_chance = estimates[key].high - estimates[key].low - width
+            if 0.0 < by_chance < width < math.inf:
+                wide[specs[key].measure.part == "cut"].append(key)
+                most = max(most, width / by_chance) if specs[key].measure.part != "cut" else most
+        if wide[False]:
+            needed = 2 ** math.ceil(math.log2(self.number * most))
+            names = listed(wide[False], 3)
+            said.append(f"The buckets leave more open than chance does for {names}: some {needed:,} buckets would do.")
+        if wide[True]:
+            problem = (
+                f"The cut of {listed(wide[True], 3)} lies inside a bucket, which leaves more open than chance does."
+            )
+            said.append(f"{problem} A second query resolves that bucket alone: cutline sql --refine.")
+        return said
 
-    def _around_precision(self, name: str, low: float, high: float) -> tuple[float, float]:
-        """Bounds of areas under precisions, which also depend on how positives without negatives between them tie.
+    def _ends(self, spec: Spec, best: Computed, worst: Computed) -> tuple[float, float]:
+        """The least and the largest value that a measure may have; nan where that is not known."""
+        measure, values = spec.measure, [computed.values.get(spec, math.nan) for computed in (best, worst)]
+        if measure.needs_threshold:
+            # Between none and all of the bucket's positives and negatives lie above the threshold. Where the value at
+            # such an end is undefined, it is largest or least with one case more or less.
+            one, two = best.cut(spec), worst.cut(spec)
+            positives, negatives = (
+                {least, min(least + 1.0, most), max(most - 1.0, least), most}
+                for least, most in ((two.tp, one.tp), (one.fp, two.fp))
+            )
+            n_pos, n_neg = one.tp + one.fn, one.fp + one.tn
+            values = [
+                float(measure.compute(Counts(tp, fp, n_pos - tp, n_neg - fp), **spec.arguments))
+                for tp in positives
+                for fp in negatives
+            ]
+        defined = [value for value in values if value == value]
+        low, high = (min(defined), max(defined)) if defined else (math.nan, math.nan)
+        if measure.name == "quota_pearson" or (measure.own and measure.part == "cut" and low < high):
+            return math.nan, math.nan  # correlations, and measures that are not ours, may be largest in between
+        if measure.part == "precision" or measure.name == "average_hit_rate":
+            above, below = (self._of_ties(measure.name, k) for k in range(2))
+            low, high = low - float(np.maximum(-below, 0.0).sum()), high + float(np.maximum(above, 0.0).sum())
+            return max(0.0, low), min(1.0, high)
+        if measure.name == "ks_statistic":
+            top = replace(spec, measure=parse_measure("max_youden_index").measure)
+            of_worst, of_best = (compute([top], rows.ranking).values[top] for rows in (self.worst, self.best))
+            # the highest gap rises with a better order, and so does the lowest, which counts where it is below zero
+            low = max(0.0, of_worst, values[0] if values[0] > of_best else 0.0)
+        return low, high
 
-        With P positives and N negatives before a of them, precision rises from P/(P+N) to (P+a)/(P+a+N). If they tie,
-        average precision takes the last value for all, the trapezoids their straight line; if they do not, both take
-        Σ (P+i)/(P+i+N) = a − N·(ψ(P+N+a+1) − ψ(P+N+1)), at most.
+    def _of_ties(self, name: str, order: int) -> Floats:
+        """What each bucket gains, in one of the two orders, if its positives tie otherwise than the list has them.
+
+        After P positives and N negatives, precision rises over a positives from P/(P+N) to (P+a)/(P+a+N). Read one by
+        one, they add up to Σ (P+i)/(P+i+N) = a − N·(ψ(P+N+a+1) − ψ(P+N+1)). Where they tie, average precision counts
+        the last value for each, and the trapezoids have one straight line. The average hit rate of a tie over a whole
+        bucket that ends at place m is at least (a·P + a²/2)/m, because no place lies further down.
         """
         from scipy.special import digamma
 
-        rows, is_open = (self.worst, self.is_open[1]) if name == "average_precision" else (self.best, self.is_open[0])
-        pos, neg = rows.ranking.pos.astype(np.float64), rows.ranking.neg.astype(np.float64)
-        a, before = pos[is_open], (np.cumsum(pos) - pos)[is_open]
-        n = np.cumsum(neg)[is_open]
-        apart = a - n * (digamma(before + n + a + 1.0) - digamma(before + n + 1.0))
-        with np.errstate(invalid="ignore"):
-            last, first = (before + a) / (before + a + n), np.nan_to_num(before / (before + n), nan=1.0)
+        rows = (self.best, self.worst)[order]
+        pos, size = rows.ranking.pos.astype(np.float64), (rows.ranking.pos + rows.ranking.neg).astype(np.float64)
+        there = np.flatnonzero(pos)
+        a, ends = pos[there], np.cumsum(size)
+        before, starts = np.cumsum(a) - a, ends[there] - size[there]
+        last = (before + a) / (starts + a)
+        apart = a - (starts - before) * (digamma(starts + a + 1.0) - digamma(starts + 1.0))
         if name == "average_precision":
-            return low - float(np.maximum(np.where(a > 0, a * last - apart, 0.0), 0.0).sum()) / rows.ranking.n_pos, high
-        line = np.where(a > 0, apart - a * (first + last) / 2.0, 0.0)
-        return low, min(1.0, high + float(np.maximum(line, 0.0).sum()) / rows.ranking.n_pos)
+            tied = a * last
+        elif name == "average_hit_rate":
+            apart, tied = (a * before + a * a / 2.0) / (starts + a), apart  # the list counts places one by one
+        elif name == "pr_auc_min":
+            least = before / np.maximum(starts, 1.0)
+            following = np.append(least[1:], float(rows.ranking.n_pos) / ends[-1])
+            apart, tied = apart - last, (a - 1.0) * (least + following) / 2.0
+        else:
+            whole = starts if name == "pr_auc_minmax" else np.append(0.0, ends[there][:-1])
+            first = before / np.maximum(whole, 1.0)
+            apart, tied = apart + (first - last) / 2.0, a * (first + last) / 2.0
+        return np.where(self.is_open[order][there], apart - tied, 0.0) / float(rows.ranking.n_pos)
