@@ -16,7 +16,6 @@ from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec, parse_measure
 from .catalogue.matrix_measures import default_class_specs
 from .class_sample import (
-    ClassNames,
     ClassSample,
     find_classes,
     is_matrix,
@@ -232,21 +231,13 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         self._need_scores("calibration")
         if not self.sample.are_probabilities:
             raise InputError("y_score", "does not hold probabilities, and calibration needs them")
-        ranked, s = self.totals.confidence_order, self.sample
-        order = ranked.order[::-1]
-        rows = []
+        order, s, rows = self.totals.confidence_order.order[::-1], self.sample, []
         for part in np.array_split(order.astype(np.intp), min(bins, len(order))):
             share, (low, high) = share_of(s, part, s.right[part], self.settings.level)
             weight = None if s.weight is None else s.weight[part]
-            rows.append(
-                {
-                    "cases": float(len(part)) if weight is None else float(weight.sum()),
-                    "confidence": float(np.average(self.sample.confidence[part], weights=weight)),
-                    "right": share,
-                    "low": low,
-                    "high": high,
-                }
-            )
+            cases = float(len(part)) if weight is None else float(weight.sum())
+            confidence = float(np.average(s.confidence[part], weights=weight))
+            rows.append({"cases": cases, "confidence": confidence, "right": share, "low": low, "high": high})
         return Table(rows, "Confidence in the predicted class, and how often it is right")
 
     def risk_coverage(self) -> RiskCoverage:
@@ -286,10 +277,9 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         if isinstance(interval, str) and interval == "same":
             interval = "auto" if own.interval == "delta" else own.interval  # type: ignore[assignment]
         interval = INTERVAL(interval, "interval")
+        score = np.ascontiguousarray(s.matrix[:, at])
         return evaluate_sample(
-            make_sample(
-                s.code == at, np.ascontiguousarray(s.matrix[:, at]), sample_weight=s.weight, clusters=s.cluster
-            ),
+            make_sample(s.code == at, score, sample_weight=s.weight, clusters=s.cluster),
             name=str(label),
             threshold=threshold,
             quota=parse_quota(quota),
@@ -308,17 +298,9 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         for label, quota in wanted.items():
             ev = self.of(label, measures=["hit_rate", "qrecall"], quota=quota)
             cut = ev.at(quota=quota)
-            rows.append(
-                {
-                    "class": label,
-                    "cases": ev.facts["positives"],
-                    "places": cut.taken,
-                    "threshold": cut.threshold,
-                    "hits": cut.tp,
-                    **ev["hit_rate"].to_dict("hit_rate"),
-                    **ev["qrecall"].to_dict("qrecall"),
-                }
-            )
+            row = {"class": label, "cases": ev.facts["positives"], "places": cut.taken, "threshold": cut.threshold}
+            rates = {**ev["hit_rate"].to_dict("hit_rate"), **ev["qrecall"].to_dict("qrecall")}
+            rows.append({**row, "hits": cut.tp, **rates})
         return Table(rows, "Each class's best places")
 
     def _need_scores(self, what: str) -> None:
@@ -364,11 +346,6 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         if self.sample.are_probabilities:
             content["calibration"] = self.calibration().to_dicts()
         return {**content, **self._of_segments}
-
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Evaluation of {self.name}: {pluralize(len(self.classes), 'class', 'classes')}"
 
 
 def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON) -> list[str]:
@@ -488,11 +465,6 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
             **self._of_segments,
         }
 
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Comparison of {pluralize(len(self.evaluations), 'model')} of {len(self.first.classes)} classes"
-
 
 def _paired(
     one: ClassEvaluation, two: ClassEvaluation, key: str, spec: Spec, level: float
@@ -537,10 +509,17 @@ def compare_matrices(
     dropped: int = 0,
 ) -> ClassComparison:
     """Compare models of several classes: score matrices, or columns of predicted classes, by name."""
-    common = _common_classes(y_true, models, classes)
+    # the classes of all models: as named, by the columns of a frame, or those of labels and hard predictions
+    matrices = {name: given for name, given in models.items() if is_matrix(given)}
+    hard = {f"scores[{name!r}]": given for name, given in models.items() if name not in matrices}
+    named = next((given for given in matrices.values() if hasattr(given, "columns")), None)
+    first = next(iter(matrices.values()), None) if named is None else named
+    wide = None if first is None else score_matrix_of(first).shape[1]
+    labels = {argument: as_column(given, argument) for argument, given in {"y_true": y_true, **hard}.items()}
+    common = find_classes(y_true, named, classes, labels, wide)
     samples: dict[str, ClassSample] = {}
     for name, given in models.items():
-        scores, predicted = (given, None) if is_matrix(given) else (None, given)
+        scores, predicted = (given, None) if name in matrices else (None, given)
         how: dict[str, Any] = {"classes": common.names, "sample_weight": sample_weight, "clusters": clusters}
         try:
             sample = make_class_sample(y_true, scores, predicted=predicted, **how)
@@ -571,14 +550,3 @@ def compare_evaluations(evaluations: Mapping[str, ClassEvaluation], margin: floa
             count = enough_replicates(settings.n_resamples, len(ev.sample))
             drawn[name] = class_replicates(ev.totals, known, count, settings.seed, settings.progress)
     return ClassComparison(evaluations, specs, settings, margin, drawn)
-
-
-def _common_classes(y_true: Labels, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
-    """The classes of all models: as named, by the columns of a frame, or those of labels and hard predictions."""
-    matrices = {name: given for name, given in models.items() if is_matrix(given)}
-    hard = {f"scores[{name!r}]": given for name, given in models.items() if name not in matrices}
-    named = next((given for given in matrices.values() if hasattr(given, "columns")), None)
-    first = next(iter(matrices.values()), None) if named is None else named
-    wide = None if first is None else score_matrix_of(first).shape[1]
-    labels = {argument: as_column(given, argument) for argument, given in {"y_true": y_true, **hard}.items()}
-    return find_classes(y_true, named, classes, labels, wide)

@@ -27,7 +27,7 @@ from .inference.evidence import Prevalence
 from .inference.paired import PrevalencePairs
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, HasReport, HasSegments, Table, pluralize
+from .table import DictResult, HasReport, HasSegments, Table, values_of
 from .types import Floats, MeasureLike
 from .validate import checked, one_of
 from .verdict import Models
@@ -152,11 +152,11 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     @cached_property
     def recommendations(self) -> Mapping[str, Recommendation]:
         """The recommendation for every goal that this comparison supports."""
-        found = {}
+        supported = {}
         for goal in GOALS:
             with suppress(InputError):
-                found[goal] = recommend(self, goal)
-        return MappingProxyType(found)
+                supported[goal] = recommend(self, goal)
+        return MappingProxyType(supported)
 
     @checked
     def cheapest(self, *, cost_fp: float, cost_fn: float, prevalence: float | None = None) -> Cheapest:
@@ -165,19 +165,12 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
 
         ``prevalence`` is the share of positives where the scores will be used, if the sample's differs.
         """
-        s = self.settings
-        of_rows = {name: ev._clusters for name, ev in self.evaluations.items() if ev._clusters is not None}
-        return cheapest(
-            {name: ev.sample for name, ev in self.evaluations.items()},
-            {name: ev.ranking for name, ev in self.evaluations.items()},
-            ErrorPrices.checked(cost_fp, cost_fn, prevalence),
-            level=s.level,
-            n_resamples=s.n_resamples,
-            seed=s.seed,
-            clusters=of_rows or None,
-            progress=s.progress,
-            paired=self.paired,
-        )
+        models = self.evaluations.items()
+        samples, rankings = {name: ev.sample for name, ev in models}, {name: ev.ranking for name, ev in models}
+        clusters = {name: ev._clusters for name, ev in models if ev._clusters is not None} or None
+        prices = ErrorPrices.checked(cost_fp, cost_fn, prevalence)
+        how = values_of(self.settings, "level", "n_resamples", "seed", "progress")
+        return cheapest(samples, rankings, prices, clusters=clusters, paired=self.paired, **how)
 
     @checked
     def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
@@ -202,18 +195,10 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         The interval holds for each threshold by itself; with ``simultaneous`` it is wider and holds for all at once.
         """
         self._need_common_rows("a difference in net benefit")
-        s, (one, two) = self.settings, self._of_models(a, b)
-        return benefit_difference(
-            one.sample,
-            two.sample,
-            names=(a, b),
-            x=x,
-            prevalence=prevalence,
-            level=s.level,
-            simultaneous=simultaneous,
-            clusters=one._clusters,
-            seed=s.seed,
-        )
+        first, second = self._of_models(a, b)
+        how: dict[str, Any] = {"x": x, "prevalence": prevalence, "simultaneous": simultaneous}
+        how |= {"clusters": first._clusters, **values_of(self.settings, "level", "seed")}
+        return benefit_difference(first.sample, second.sample, names=(a, b), **how)
 
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> SwapTest:
         """Paired permutation test of two of the models; it uses the comparison's quota, threshold and clusters.
@@ -224,12 +209,9 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         what = "the swap test of a measure at a quota" if at_quota else "the swap test"
         self._need_common_rows(what, one_list=at_quota)
         first, second = self._of_models(a, b)
-        one, two = first.sample, second.sample
-        options.setdefault("clusters", first._clusters)
-        options.setdefault("quota", self.quota)
-        options.setdefault("threshold", self.threshold)
-        options.setdefault("sample_weight", one.weight)
-        return swap_test(one.positive, one.score, two.score, measure=measure, **options)
+        sample, how = first.sample, {"clusters": first._clusters, **values_of(self, "quota", "threshold")}
+        how |= {"sample_weight": sample.weight, **options}
+        return swap_test(sample.positive, sample.score, second.sample.score, measure=measure, **how)
 
     def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:
         if not self.paired:
@@ -240,16 +222,10 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
-        one, two = self.evaluations[a], self.evaluations[b]
-        pair = tests.Pair(
-            a,
-            b,
-            self.specs[key],
-            (one.estimates[key], two.estimates[key]),
-            (one.ranking, two.ranking),
-            (self.replicates[a].get(key), self.replicates[b].get(key)),
-            self.settings,
-        )
+        first, second = self.evaluations[a], self.evaluations[b]
+        estimates, rankings = (first.estimates[key], second.estimates[key]), (first.ranking, second.ranking)
+        drawn = self.replicates[a].get(key), self.replicates[b].get(key)
+        pair = tests.Pair(a, b, self.specs[key], estimates, rankings, drawn, self.settings)
         known = pair.difference == pair.difference and self.settings.interval is not None
         return self.pairs.test(pair) if known else tests.DifferenceTest()
 
@@ -277,11 +253,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
             **self._of_segments,
         }
-
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Comparison of {pluralize(len(self.evaluations), 'model')}"
 
 
 def compare_samples(

@@ -14,7 +14,7 @@ from .errors import InputError, show
 from .kernels import compiled
 from .ranking import Ranking
 from .reference import documented
-from .table import Table
+from .table import Table, columns_table
 from .types import Floats
 from .validate import check_number, checked
 
@@ -77,13 +77,10 @@ class Curve:
         """
         check_number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
         height = float(np.nanmax(self.y) - min(0.0, float(np.nanmin(self.y)))) or 1.0
-        if self.y2 is None:
-            chosen = keep_points(self.x, self.y, tolerance * height)
-        else:  # each within half: a point kept for one curve bends the line of the other by as much again
-            chosen = keep_points(self.x, self.y, tolerance * height / 2) | keep_points(
-                self.x, self.y2, tolerance * height / 2
-            )
-        at = np.flatnonzero(chosen)
+        columns = [self.y] if self.y2 is None else [self.y, self.y2]
+        # two curves each within half: a point kept for one bends the line of the other by as much again
+        within = tolerance * height / len(columns)
+        at = np.flatnonzero(np.any([keep_points(self.x, y, within) for y in columns], axis=0))
         other = None if self.y2 is None else self.y2[at]
         return replace(self, x=self.x[at], y=self.y[at], thresholds=self.thresholds[at], y2=other)
 
@@ -97,7 +94,7 @@ class Curve:
         columns = {self.x_label: self.x, self.y_label: self.y, "threshold": self.thresholds}
         if self.y2 is not None:
             columns["FPR"] = self.y2
-        return Table([dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)])
+        return columns_table(columns)
 
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:

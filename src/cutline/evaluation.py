@@ -43,6 +43,7 @@ from .table import (
     Table,
     columns_table,
     format_value,
+    values_of,
 )
 from .types import Labels, MeasureLike
 from .validate import checked
@@ -250,8 +251,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     @property
     def _how(self) -> dict[str, Any]:
         """How intervals are made and what is drawn together, for what is worked out later."""
-        s = self.settings
-        return {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed, "clusters": self._clusters}
+        return {**values_of(self.settings, "level", "n_resamples", "seed"), "clusters": self._clusters}
 
     def calibration(self) -> Calibration:
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
@@ -269,9 +269,9 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """
         from .decide.error_costs import decision_curve
 
-        s = self.settings
-        how: dict[str, Any] = {"prevalence": prevalence, "simultaneous": simultaneous, "level": s.level, "seed": s.seed}
-        return decision_curve(self.sample, name=self.name, x=x, clusters=self._clusters, **how)
+        how: dict[str, Any] = {"x": x, "prevalence": prevalence, "simultaneous": simultaneous}
+        how |= {"clusters": self._clusters, **values_of(self.settings, "level", "seed")}
+        return decision_curve(self.sample, name=self.name, **how)
 
     @property
     def _clusters(self) -> Any:
@@ -332,11 +332,6 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             "measures": self.to_dicts(),
             **self._of_segments,
         }
-
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Evaluation of {self.name}"
 
 
 @dataclass(frozen=True, eq=False)

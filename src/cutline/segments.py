@@ -657,11 +657,6 @@ class Segments(BySegment[Any]):
         title = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
         return Table(rows, f"{title}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else title)
 
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Evaluation of {self.whole.name} by {', '.join(self.by)}"
-
     def parts_dict(self) -> dict[str, Any]:
         """Each segment's evaluation, and the differences."""
         return {
@@ -955,11 +950,6 @@ class SegmentComparison(BySegment[Comparison]):
                 row |= {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
                 rows.append({**row, "note": self._note(segment)})
         return Table(rows, f"{len(self.models)} models in {pluralize(len(self), 'segment')}")
-
-    @property
-    def page_title(self) -> str:
-        """The title of the report page."""
-        return f"Comparison of {pluralize(len(self.models), 'model')} by {', '.join(self.by)}"
 
     def parts_dict(self) -> dict[str, Any]:
         """The comparison in each segment, and the differences adjusted for the segments."""

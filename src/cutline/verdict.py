@@ -246,7 +246,7 @@ class Verdict(PicklesFields):
     @property
     def sentence(self) -> str:
         """The verdict in words: the one sentence that every page and command prints."""
-        rival, status = self.rival, self.status
+        rival, status, needed = self.rival, self.status, self.cases_needed
         if status == "only model":
             return "It is the only model"
         if status == "not tested":
@@ -259,14 +259,10 @@ class Verdict(PicklesFields):
         if status == "equivalent":
             margin = format_value(rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
+        cases = "" if needed is None else f"; {needed.sentence(rival.margin)}"
         if status == "level":
-            return f"tied with {rival.b}{self._needing}"
-        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{self._needing}"
-
-    @property
-    def _needing(self) -> str:
-        needed, rival = self.cases_needed, self.rival
-        return "" if needed is None or rival is None else f"; {needed.sentence(rival.margin)}"
+            return f"tied with {rival.b}{cases}"
+        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{cases}"
 
     @property
     def needs(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from ..errors import InputError
 from ..runtime import write_whole
-from ..table import Figure, Section, to_jsonable
+from ..table import Figure, Section, pluralize, to_jsonable
 from ..types import FilePath
 from .explorer import explorer
 from .render import asset, fill
@@ -49,6 +49,19 @@ class PageView:
         return f'<iframe title="Report of cutline" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
 
 
+def page_title(result: Any) -> str:
+    """What a page is about: one model or several, their classes, or their segments."""
+    whole = getattr(result, "whole", result)
+    models = getattr(whole, "evaluations", None)
+    title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
+    if whole is not result:
+        return f"{title} by {', '.join(result.by)}"
+    classes = getattr(whole if models is None else whole.first, "classes", ())
+    return (
+        f"{title}{':' if models is None else ' of'} {pluralize(len(classes), 'class', 'classes')}" if classes else title
+    )
+
+
 def page(
     result: Any,
     *,
@@ -65,7 +78,7 @@ def page(
     hit add profit; a ``plan`` takes the place of the answer. Further options are those of the result's sections:
     ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns).
     """
-    if not hasattr(result, "sections") or not hasattr(result, "page_title"):
+    if not hasattr(result, "to_html"):
         raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
     sections = list(result.sections(detail=True, **options))
     sections = _in_order(sections if plan is None else [*plan.sections(), *sections[1:]], options)
@@ -158,7 +171,7 @@ def _shell(
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
     return fill(
         "page.html",
-        title=title or result.page_title,
+        title=title or page_title(result),
         sections=sections,
         folded={s.name for s in sections} - opened,
         explorer=explorer,
