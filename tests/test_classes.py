@@ -20,8 +20,7 @@ from cutline.catalogue.compute import ClassTotals
 from cutline.catalogue.declare import parse_measure
 from cutline.catalogue.matrix_measures import default_class_specs
 from cutline.class_sample import make_class_sample
-from cutline.inference.class_intervals import class_replicates
-from cutline.inference.influence import influences, spread_by_class
+from cutline.inference.class_intervals import class_replicates, influences, spread_by_class
 from cutline.kernels.compiled import draw
 
 NAMES = ["ash", "birch", "cedar", "dogwood"]

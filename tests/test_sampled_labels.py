@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import cutline as cl
 from cutline.catalogue.declare import parse_measure
 from cutline.commands.group import cli
-from cutline.inference.influence import mass_influence
+from cutline.inference.known_labels import mass_influence
 from cutline.ranking import Ranking
 
 MEASURES = ["hit_rate@100", "qrecall@100", "roc_auc", "precision(threshold=1)", "recall(threshold=1)"]

@@ -28,9 +28,15 @@ from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
 from .estimate import BY_REPLICATES, INTERVAL, Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
-from .inference.class_intervals import class_replicates, column_estimates, estimate_classes, share_of
+from .inference.class_intervals import (
+    class_replicates,
+    column_estimates,
+    estimate_classes,
+    has_few,
+    measure_spread,
+    share_of,
+)
 from .inference.evidence import as_prevalence
-from .inference.influence import has_few, measure_spread
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .inference.resampling import acceleration, enough_replicates
 from .quotas import parse_quota

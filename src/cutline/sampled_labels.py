@@ -14,7 +14,6 @@ from .catalogue.declare import parse_measure
 from .errors import InputError, different_lengths
 from .estimate import Settings
 from .evaluation import Evaluation, choose_specs, obstacle_of
-from .inference.influence import is_algebra
 from .inference.known_labels import (
     KnownLabels,
     audit_estimates,
@@ -23,9 +22,9 @@ from .inference.known_labels import (
     draw_systematically,
     expected_error,
     inclusion_chances,
+    is_algebra,
     label_effects,
     unreachable,
-    working_chances,
 )
 from .quotas import Quotas, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
@@ -264,19 +263,18 @@ def label_plan(
         share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
     else:
         share = prevalence
-    guesses = working_chances(rows, share)
-    effects = label_effects(spec, rows, guesses)
-    if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for effect in effects):
+    effects = label_effects(spec, rows, share)
+    if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for _, effect in effects):
         raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
-    inclusion = inclusion_chances(rows, guesses, effects, budget)
+    inclusion = inclusion_chances(rows, effects, budget)
     even = np.where(known, 1.0, budget / left)
     return LabelPlan(
         str(spec),
         draw_systematically(rows, inclusion, seed),
         inclusion,
-        expected_error(rows, guesses, effects, inclusion),
-        expected_error(rows, guesses, effects, even),
-        float((guesses[0] * rows.size).sum() / n),
+        expected_error(rows, effects, inclusion),
+        expected_error(rows, effects, even),
+        float((effects[0][0] * rows.size).sum() / n),
         values,
         seed,
     )

@@ -214,6 +214,18 @@ class HasSections:
         return as_markdown(self.sections())
 
 
+class ShownAsSpread(HasSections):
+    """A result that is one value among many: the observed one and those of ``null``, or a mean and its ``values``."""
+
+    measure: str
+
+    def sections(self) -> Iterable[Section]:
+        """The result in a line, and its place among all values."""
+        of, marked = ("null", "observed") if hasattr(self, "null") else ("values", "value")
+        spread = Figure("spread", getattr(self, of), {"marked": getattr(self, marked), "title": self.measure})
+        return [Section("answer", [repr(self), spread])]
+
+
 class ShownAsTable(HasSections):
     """A result that is shown as its table."""
 

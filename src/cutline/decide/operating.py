@@ -263,7 +263,7 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     """The curve of a sample; the band is Wilson's at each coverage, with a Poisson lower end for up to three errors."""
     from scipy.special import gammaincinv
 
-    from ..inference.influence import by_unit, variance_of
+    from ..inference.class_intervals import by_unit, variance_of
 
     sample, ranked = totals.sample, totals.confidence_order
     weight = sample.row_weight[ranked.order]

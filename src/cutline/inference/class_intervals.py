@@ -1,4 +1,9 @@
-"""Intervals of measures of several classes: closed forms by the delta method, or the bootstrap by reweighting rows."""
+"""Intervals of measures of several classes: closed forms by the delta method, or the bootstrap by reweighting rows.
+
+The delta method: how much a measure moves when a row weighs a little more. The squares of the rows' parts, summed over
+independent rows (or clusters of rows), estimate its variance; DeLong's variance of an AUC is one case. Weights and
+clusters need nothing more.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,6 @@ from ..kernels.layout import harmonic_table
 from ..runtime import Progress
 from ..types import Floats
 from .closed_forms import auc_interval, auc_spread, newcombe_limits
-from .influence import Influence, add_column, by_unit, has_few, influences, measure_spread, variance_of
 from .intervals import check_method_exists
 from .limits import METHODS as PROPORTION_METHODS
 from .limits import edge_limits, effective_freedom, expit, t_quantile, wilson, wilson_shares, z_of
@@ -35,6 +39,163 @@ _BLOCK = 16  # replicates summed side by side: the counts of one row in them fil
 # lines of ClassTotals.areas and columns of Influence.column_variance for the two-class measures that a column has
 _AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
 _NO_INTERVAL = Interval(math.nan, math.nan)
+_SHARE_STEP = 1e-6  # of a share of the cases: near the cube root of the rounding of floats, best for two-sided steps
+_BATCH = 2_000_000  # numbers of a table of steps that is held at once: 16 MB
+_FEW = 6  # cases of a class below which its own spread is not trusted alone
+_PRIOR = 2.0  # cases' worth of the classes' mean variance that such a class gets (benchmarks/classes.py, small classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """Each row's part in each measure; for each class the variances of its AUC and average precision, and the bias."""
+
+    parts: Mapping[Spec, Floats]
+    column_variance: Floats
+
+
+def influences(totals: ClassTotals, specs: Sequence[Spec]) -> Influence:
+    """Each row's part in each measure: its weight times the derivative of the measure by that weight.
+
+    The parts of one measure sum to 0, because a measure does not change when all weights grow alike.
+    """
+    sample, rows = totals.sample, totals.rows(specs)
+    total = float(totals.decisions.total)
+    slopes: dict[Spec, dict[str, Floats]] = {}
+    parts: dict[Spec, Floats] = {}
+    for spec, sums in totals.sums_with_means(specs).items():
+        areas = spec.measure.areas
+        slope = slopes[spec] = slopes_of(spec, sums)
+        part = slope["truth"][sample.code] + slope["answers"][sample.predicted]
+        part += np.where(sample.right, slope["hits"][sample.code], 0.0)
+        part /= total
+        if spec in rows:
+            part += slope["mean"] * (rows[spec] - sums.mean) / total
+        if "information" in areas:
+            assert sample.facts is not None
+            share = totals.decisions.truth / totals.decisions.truth.sum()
+            prior = share[sample.code]
+            with np.errstate(all="ignore"):
+                # both branches are 0 where the predicted share is the prior
+                by_prior = np.where(sample.facts.true >= prior, -1.0 / prior, -1.0 / (1.0 - prior))
+                of_prior = np.bincount(sample.code, weights=sample.row_weight * by_prior, minlength=len(share)) / total
+            of_prior = np.where(share > 0, of_prior, 0.0)
+            gain = totals.row_information - totals.information
+            part += slope["information"] * ((gain + of_prior[sample.code] - share @ of_prior) / total)
+        if "risk" in areas:
+            ranked, of_risk = totals.confidence_order, np.zeros(len(sample))
+            compiled.add_risk_influence(ranked.order, ranked.tie, sample.right, sample.row_weight, of_risk)
+            part += slope["risk"] * of_risk
+        parts[spec] = part
+    ranked_specs = [spec for spec in specs if set(spec.measure.areas) & set(COLUMN_AREAS)]
+    variance = np.full((sample.n_classes, 3), np.nan)
+    if ranked_specs:
+        variance = _add_columns(totals, ranked_specs, slopes, parts)
+    return Influence({spec: part * sample.row_weight for spec, part in parts.items()}, variance)
+
+
+def slopes_of(spec: Spec, sums: ClassSums) -> dict[str, Floats]:
+    """Derivatives of a measure by the totals that it reads; cases as shares of all, so that they are of one size."""
+    counts = ("hits", "truth", "answers")
+    base = replace(sums, **{name: getattr(sums, name) / float(sums.total) for name in counts})
+    k, areas = len(sums.truth), spec.measure.areas
+    batch = max(1, _BATCH // k)
+    slopes: dict[str, Floats] = {name: np.zeros(k) for name in (*counts, *COLUMN_AREAS)}
+    for name in (*counts, *(area for area in areas if area in COLUMN_AREAS)):
+        for first in range(0, k, batch):
+            here = np.arange(first, min(first + batch, k))
+            step = np.zeros((len(here), k))
+            step[np.arange(len(here)), here] = _SHARE_STEP
+            # the totals with one of them in many versions; the others get the axis too, for sums over classes
+            others = {other: np.broadcast_to(getattr(base, other), step.shape) for other in counts}
+            ends = (replace(base, **{**others, name: getattr(base, name) + s * step}).value(spec) for s in (1.0, -1.0))
+            above, below = (np.broadcast_to(np.asarray(end), len(here)) for end in ends)
+            slopes[name][here] = (above - below) / (2.0 * _SHARE_STEP)
+    for name in ("mean", *(area for area in areas if area not in COLUMN_AREAS)):
+        steps = (getattr(base, name) + sign * _SHARE_STEP for sign in (1.0, -1.0))
+        above, below = (replace(base, **{name: value}).value(spec) for value in steps)
+        slopes[name] = np.asarray((above - below) / (2.0 * _SHARE_STEP))
+    return slopes
+
+
+def _add_columns(
+    totals: ClassTotals,
+    specs: Sequence[Spec],
+    slopes: Mapping[Spec, Mapping[str, Floats]],
+    parts: Mapping[Spec, Floats],
+) -> Floats:
+    """Add what comes through the areas of the columns, one column at a time; gives the variances of the areas."""
+    sample, truth = totals.sample, totals.decisions.truth
+    n = len(sample)
+    table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in specs])
+    out, squares = np.zeros((n, len(specs))), np.zeros((sample.n_classes, 3))
+    for k in range(sample.n_classes):
+        if truth[k] == 0 or truth[k] == truth.sum() or not table[:, :, k].any():
+            continue
+        add_column(totals, totals.column_order(k), k, table, out, squares[k])
+    for spec, added in zip(specs, np.ascontiguousarray(out.T), strict=True):
+        if "pair_auc" in spec.measure.areas:  # a pair's area does not change when all cases of one class grow alike
+            means = np.bincount(sample.code, weights=added * sample.row_weight, minlength=len(truth)) / truth
+            added -= means[sample.code]
+        parts[spec][:] += added
+    return squares
+
+
+def add_column(totals: ClassTotals, ranked: ColumnOrder, k: int, slopes: Floats, out: Floats, squares: Floats) -> None:
+    """Add each row's part in the areas of class ``k`` to ``out``, times the slope of each measure in each area."""
+    rows = ranked.order, ranked.tie, totals.sample.code, totals.sample.row_weight
+    of_class = k, totals.decisions.truth, totals.areas[:, k]
+    compiled.add_influence(*rows, *of_class, slopes, out, squares)
+
+
+def by_unit(part: Floats, cluster: NDArray[np.int32] | None) -> Floats:
+    """Parts of the units that are independent: the rows, or the clusters."""
+    return part if cluster is None else np.bincount(cluster, weights=part).astype(np.float64)
+
+
+def variance_of(units: Floats) -> float:
+    """Variance of a measure from the parts of its independent units."""
+    m = len(units)
+    return float(units @ units) * m / (m - 1.0) if m > 1 else float("nan")
+
+
+def has_few(sample: ClassSample) -> bool:
+    """Whether a class has fewer than six independent cases."""
+    sizes = np.bincount(sample.code)
+    return sample.cluster is None and int(sizes[sizes > 0].min()) < _FEW
+
+
+def measure_spread(spec: Spec, units: Floats, sample: ClassSample) -> tuple[float, float]:
+    """Variance of a measure and its degrees of freedom, inf where they are many."""
+    one = spec.measure
+    if not one.sums_classes or sample.cluster is not None:
+        return variance_of(units), math.inf
+    return spread_by_class(units, sample.code, every=one.by_class, areas=bool(one.areas))
+
+
+def spread_by_class(units: Floats, code: NDArray[np.int32], *, every: bool, areas: bool) -> tuple[float, float]:
+    """Variance of a measure to which each class adds a part of its own, and its degrees of freedom.
+
+    Three cases of a class that are all right, or all wrong, show no spread, and on average they show only 2/3 of it.
+    Below six cases (with ``every`` in all classes) a class's part is the unbiased variance; below six it also leans on
+    the mean of the classes, above all of the other small ones. The degrees of freedom are Welch's (1947), for these
+    classes only; an area of so few cases is skewed, so that what it leans on adds none.
+    """
+    sizes = np.bincount(code).astype(np.float64)
+    with np.errstate(all="ignore"):
+        mean = np.nan_to_num(np.bincount(code, weights=units) / sizes)
+        within = np.bincount(code, weights=(units - mean[code]) ** 2)
+        of_case = sizes**2 * within / (sizes - 1.0)  # variance of a case's part on the scale of its class
+        freedom = sizes - 1.0
+        few = (sizes > 0) & (sizes < _FEW)
+        near = np.where(sizes > 1, 1.0 / sizes**2, 0.0)  # a large class may count rows on another scale
+        usual = float(np.nan_to_num(of_case) @ near / near.sum())
+        leaning = (np.where(sizes > 1, within * sizes**2, 0.0) + _PRIOR * usual) / (freedom + _PRIOR) / sizes
+        plain = of_case / sizes if every else within * len(units) / (len(units) - 1.0)
+    parts = np.where(few, leaning, np.where(sizes > 0, plain, 0.0))
+    counted = np.where(few, np.maximum(freedom, 1.0) if areas else freedom + _PRIOR, freedom if every else math.inf)
+    variance = float(parts.sum() + sizes @ mean**2)
+    doubt = float((parts[sizes > 0] ** 2 / counted[sizes > 0]).sum())
+    return variance, variance**2 / doubt if doubt > 0.0 else math.inf
 
 
 def class_replicates(
@@ -174,7 +335,12 @@ class _ClassInputs:
         if joined is not None:
             return self.without_bias(joined), "mover"
         error = math.sqrt(self.widened_variance) if len(self.units) > 1 else math.nan
-        trials = self.trials_at_edge
+        # Trials that give a mean over classes of equal rates its variance; all cases where classes do not count
+        trials = float(len(sample)) if sample.cluster is None else float(sample.cluster.max() + 1)
+        if one.interval != "wilson" and one.mean not in ("micro", "weighted"):
+            truth = self.totals.decisions.truth
+            present = truth[truth > 0] * trials / truth.sum()
+            trials = float(len(present) ** 2 / np.sum(1.0 / present))
         how = "delta" if interval == "delta" else one.interval
         limits, method = delta_interval(value, error, how, one.range, trials, level)
         if method == "delta_logit" and trials * (1.0 - value) < 1.0 and has_few(sample):  # less than one loss in all
@@ -187,16 +353,6 @@ class _ClassInputs:
         """Variance of the measure, times (t/z)² where it rests on few cases of a class."""
         variance, freedom = measure_spread(self.spec, self.units, self.totals.sample)
         return variance * (t_quantile(self.level, freedom) / z_of(self.level)) ** 2 if freedom < math.inf else variance
-
-    @property
-    def trials_at_edge(self) -> float:
-        """Trials that give a mean over classes of equal rates its variance; all cases where classes do not count."""
-        one, sample, truth = self.spec.measure, self.totals.sample, self.totals.decisions.truth
-        rows = float(len(sample)) if sample.cluster is None else float(sample.cluster.max() + 1)
-        if one.interval == "wilson" or one.mean in ("micro", "weighted"):
-            return rows
-        present = truth[truth > 0] * rows / truth.sum()
-        return float(len(present) ** 2 / np.sum(1.0 / present))
 
     def without_bias(self, limits: Interval) -> Interval:
         """The interval of a mean of average precisions, moved by their bias, which does not average out over classes.
@@ -317,34 +473,29 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
         slopes[0, 0, at] = slopes[1, 2, at] = 1.0
         add_column(totals, ranked, at, slopes, out, squares)
         of_auc, of_precision = (by_unit(part * sample.row_weight, sample.cluster) for part in out.T)
-        (low, high), method = _of_area(auc, of_auc, ranked, sample, at, level)
+        positive = sample.code[ranked.order] == at
+        n_pos = float(np.count_nonzero(positive))
+        n_neg = n - n_pos
+        if min(n_pos, n_neg) < 2:
+            (low, high), method = newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
+        elif sample.cluster is not None or sample.weight is not None:  # the delta method, also with t
+            error = math.sqrt(variance_of(of_auc)) * t_quantile(level, effective_freedom(of_auc)) / z_of(level)
+            fewest = min(n_pos, n_neg)
+            (low, high), method = delta_interval(auc, error, "delta_logit", (0.0, 1.0), fewest, level)
+        else:  # as of two classes: DeLong's interval with t
+            starts = np.flatnonzero(np.concatenate([[True], ~ranked.tie[:-1]]))
+            of_group = [np.add.reduceat(rows.astype(np.float64), starts) for rows in (positive, ~positive)]
+            _, variance, freedom = auc_spread(*of_group)
+            (low, high), method = auc_interval(auc, variance, n_pos, n_neg, level, freedom, logit=True)
         area = Estimate("roc_auc", auc, low, high, level, method)
         # Wilson's interval with no more trials than positives (Boyd et al. 2013), nor than the spread allows
-        trials, error = float(np.count_nonzero(sample.code == at)), math.sqrt(variance_of(of_precision))
+        trials, error = n_pos, math.sqrt(variance_of(of_precision))
         if error > 0 and precision < 1.0:
             trials = min(precision * (1.0 - precision) / error**2, trials)
         low, high = wilson(precision * trials, trials, level)
         of_list = Estimate("average_precision", precision, low, high, level, "wilson_effective")
         estimates.append({"roc_auc": area, "average_precision": of_list})
     return estimates
-
-
-def _of_area(
-    auc: float, units: Floats, ranked: ColumnOrder, sample: ClassSample, at: int, level: float
-) -> tuple[Interval, str]:
-    """As of two classes: DeLong's interval with t; with weights or clusters the delta method, also with t."""
-    positive = sample.code[ranked.order] == at
-    n_pos = float(np.count_nonzero(positive))
-    n_neg = len(sample) - n_pos
-    if min(n_pos, n_neg) < 2:
-        return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
-    if sample.cluster is not None or sample.weight is not None:
-        error = math.sqrt(variance_of(units)) * t_quantile(level, effective_freedom(units)) / z_of(level)
-        return delta_interval(auc, error, "delta_logit", (0.0, 1.0), min(n_pos, n_neg), level)
-    starts = np.flatnonzero(np.concatenate([[True], ~ranked.tie[:-1]]))
-    of_group = [np.add.reduceat(rows.astype(np.float64), starts) for rows in (positive, ~positive)]
-    _, variance, freedom = auc_spread(*of_group)
-    return auc_interval(auc, variance, n_pos, n_neg, level, freedom, logit=True)
 
 
 def share_of(

@@ -32,7 +32,7 @@ from ..quotas import resolve_quota
 from ..ranking import midranks, rank
 from ..runtime import Progress
 from ..sources.arrays import Sample, make_sample
-from ..table import Figure, HasSections, Section
+from ..table import ShownAsSpread
 from ..types import Floats, Label, Labels, Scores
 from ..validate import checked
 from .limits import effective_freedom, t_quantile, two_sided_p
@@ -364,19 +364,14 @@ def swapped_differences(
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class SwapTest(HasSections):
+@dataclass(frozen=True, eq=False, repr=False)
+class SwapTest(ShownAsSpread):
     """Observed difference, differences with scores swapped at random, and the share at least as large."""
 
     measure: str
     observed: float
     null: Floats
     p_value: float
-
-    def sections(self) -> list[Section]:
-        """The result in a line, and its place among all values."""
-        spread = Figure("spread", self.null, {"marked": self.observed, "title": self.measure})
-        return [Section("answer", [repr(self), spread])]
 
     def __repr__(self) -> str:
         return (

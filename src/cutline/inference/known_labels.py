@@ -37,11 +37,11 @@ from ..estimate import Estimate, Interval, Settings
 from ..quotas import quota_sizes
 from ..ranking import Ranking
 from ..sources.arrays import Sample
+from ..sweep import Counts
 from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut
 from .evidence import Evidence
-from .influence import mass_influence
 from .limits import effective_freedom, range_limits, scaled_limits, wilson_share
 
 _CENTRE = np.array([0.0, 1.0, 0.0])  # a slope of 1: an AUC of about .75 where positives are rare
@@ -66,9 +66,13 @@ def logistic(x: Floats) -> Floats:
     return np.asarray(expit(x), np.float64)
 
 
-def fit_chances(z: Floats, positive: Floats, weight: Floats) -> Floats:
-    """Coefficients of the log odds, by penalised likelihood; ``weight`` says how often each row counts."""
-    columns = np.stack([np.ones_like(z), z, z * z], axis=1)
+def fit_chances(z: Floats, labelled: NDArray[Any], positive: Floats, weight: Floats) -> Floats:
+    """The chances at normal scores, fitted by penalised likelihood to those that are labelled.
+
+    ``weight`` says how often each labelled row counts.
+    """
+    at = z[labelled]
+    columns = np.stack([np.ones_like(at), at, at * at], axis=1)
     share = (float(weight @ positive) + 0.5) / (float(weight.sum()) + 1.0)
     centre = _CENTRE + np.array([np.log(share / (1.0 - share)), 0.0, 0.0])
     coefficients, penalty = centre.copy(), np.diag(1.0 / _SPREAD**2)
@@ -80,36 +84,7 @@ def fit_chances(z: Floats, positive: Floats, weight: Floats) -> Floats:
         coefficients = coefficients + step
         if float(np.abs(step).max()) < 1e-9:
             break
-    return np.asarray(coefficients, np.float64)
-
-
-def chances(coefficients: Floats, z: Floats) -> Floats:
-    """The chances that coefficients give at normal scores."""
     return logistic(coefficients[0] + coefficients[1] * z + coefficients[2] * z * z)
-
-
-def with_prevalence(slope: float, z: Floats, size: Floats, share: float) -> Floats:
-    """Chances that rise with z by a slope of the log odds, and of which ``share`` is the mean."""
-    level, each = np.log(share / (1.0 - share)), size / size.sum()
-    for _ in range(_STEPS):
-        p = logistic(level + slope * z)
-        gap = float((each * p).sum()) - share
-        step = gap / max(float((each * p * (1.0 - p)).sum()), 1e-12)
-        level -= float(np.clip(step, -1.0, 1.0))
-        if abs(gap) < 1e-12:
-            break
-    return logistic(level + slope * z)
-
-
-def shift_to(odds: Floats, total: float) -> float:
-    """What must be added to log odds so that their chances add up to a total."""
-    low, high = -60.0, 60.0
-    if not 0.0 < total < len(odds):
-        return low if total <= 0.0 else high
-    for _ in range(48):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if float(logistic(odds + middle).sum()) < total else (low, middle)
-    return (low + high) / 2.0
 
 
 Flags = NDArray[np.bool_]
@@ -121,6 +96,101 @@ _AGAINST = 1.2
 _FEW = 5  # labels drawn by chance that a stretch of the list needs
 _MANY = 60  # labels from which a stretch is divided
 _ROUGH = 0.1  # share of the variance of log π between neighbours above which π is no function of the score
+
+
+# How much a measure moves with a little more of a list at some place. Cuts are algebra on four cells, so that their
+# derivatives are exact. Measures of the whole list are swept again with a little mass added at some places, and read
+# between them.
+_GROUPS = 4096  # a longer list is condensed: neighbours share their influence
+_PLACES = 96  # chosen by hand: where a list is swept again; two sweeps a place, smooth between them
+_MASS_STEP = 1e-3  # of a case: small against one, large against the rounding of sums over long lists
+
+
+def mass_influence(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
+    """Derivative of each measure by the positives, and by the negatives, of each group of a ranking."""
+    of_cuts = {spec: _of_cut(spec, ranking) for spec in specs if is_algebra(spec)}
+    others = [spec for spec in specs if spec not in of_cuts]
+    return of_cuts | (_of_list(others, ranking) if others else {})
+
+
+def is_algebra(spec: Spec) -> bool:
+    """Whether a measure reads nothing but the four cells at a cut."""
+    return spec.measure.part == "cut" and spec.measure.scores == "any"
+
+
+def share_taken(ranking: Ranking, places: float) -> Floats:
+    """Share of each group of a ranking that lies in its first places."""
+    size = np.asarray(ranking.pos + ranking.neg, np.float64)
+    return np.clip((places - (np.cumsum(size) - size)) / np.where(size > 0.0, size, 1.0), 0.0, 1.0)
+
+
+def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
+    sizes, weights = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, ranking.cases)
+    pos, neg = np.zeros(len(ranking)), np.zeros(len(ranking))
+    for size, weight in zip(sizes, weights, strict=True):
+        if size is None:
+            above = (np.arange(len(ranking)) < ranking.above(threshold_of(spec))).astype(np.float64)
+        else:
+            above = share_taken(ranking, size)
+        tp, fp = float((above * ranking.pos).sum()), float((above * ranking.neg).sum())
+        cells = np.array([tp, fp, max(ranking.n_pos - tp, 0.0), max(ranking.n_neg - fp, 0.0)])
+        step = 1e-6 * max(float(cells.sum()), 1.0)
+        slope = np.empty(4)
+        for k in range(4):
+            ends = np.repeat(cells[None], 2, axis=0)
+            ends[1, k] += step
+            ends[0, k] = max(cells[k] - step, 0.0)
+            with np.errstate(all="ignore"):
+                low, high = np.asarray(spec.measure.compute(Counts(*ends.T), **spec.arguments), np.float64)
+                slope[k] = (high - low) / (ends[1, k] - ends[0, k])
+        slope = np.where(np.isfinite(slope), slope, np.nan)  # of a measure that is infinite here
+        pos += weight * (above * slope[0] + (1.0 - above) * slope[2])
+        neg += weight * (above * slope[1] + (1.0 - above) * slope[3])
+    return pos, neg
+
+
+def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
+    short, part = _condensed(ranking)
+    # places spread over the list, denser at its top, and at both sides of a cut
+    last = len(short) - 1
+    asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
+    for spec in specs:
+        if spec.quota is not None:
+            at = np.searchsorted(np.cumsum(short.pos + short.neg), quota_sizes(spec.quota, short.cases)[0])
+            asked += [at - 1, at, at + 1]
+    places = np.unique(np.concatenate(asked).round().clip(0, last)).astype(np.intp)
+    base = compute(specs, short).values
+    slopes = {spec: np.empty((2, len(places))) for spec in specs}
+    for k, at in enumerate(places.tolist()):
+        for side, name in enumerate(("pos", "neg")):
+            more = getattr(short, name).copy()
+            more[at] += _MASS_STEP
+            values = compute(specs, replace(short, **{name: more})).values
+            for spec in specs:
+                slopes[spec][side, k] = (values[spec] - base[spec]) / _MASS_STEP
+    groups = np.arange(len(short))
+    return {
+        spec: (np.interp(groups, places, pos)[part], np.interp(groups, places, neg)[part])
+        for spec, (pos, neg) in slopes.items()
+    }
+
+
+def _condensed(ranking: Ranking) -> tuple[Ranking, NDArray[np.intp]]:
+    """A ranking of at most some thousand groups, finer at its top, and the group there of each group here."""
+    n = len(ranking)
+    if n <= _GROUPS:
+        pos, neg = (np.asarray(side, np.float64) for side in (ranking.pos, ranking.neg))
+        return replace(ranking, weighted=True, pos=pos, neg=neg), np.arange(n)
+    half = _GROUPS // 2
+    spread = np.concatenate([np.linspace(0, n, half, endpoint=False), np.geomspace(1, n, half) - 1])
+    starts = np.unique(spread.astype(np.intp))
+    part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
+    size = np.asarray(ranking.pos + ranking.neg, np.float64)
+    score = ranking.score.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        mean = np.add.reduceat(score * size, starts) / np.add.reduceat(size, starts)
+    pos, neg = (np.add.reduceat(np.asarray(side, np.float64), starts) for side in (ranking.pos, ranking.neg))
+    return Ranking(np.where(np.isnan(mean), score[starts], mean), pos, neg, ranking.rows, True), part
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +234,7 @@ class KnownLabels:
         if not self.by_score:
             weight = 1.0 / self.inclusion[self.known]
             weight *= len(weight) / weight.sum()
-        labels = self.positive[self.known].astype(np.float64)
-        return np.asarray(chances(fit_chances(z[self.known], labels, weight), z), np.float64)
+        return fit_chances(z, self.known, self.positive[self.known].astype(np.float64), weight)
 
     @cached_property
     def surplus(self) -> Floats:
@@ -231,16 +300,13 @@ class Audited(PicklesFields, Evidence):
     cell: NDArray[np.intp]
     estimator: str
     level: float = 0.95
+    independent = False  # some labels are known, by chances that may differ
+    auc, auc_freedom = (math.nan, math.nan), 1.0  # not told apart from the other measures
 
     def at_cut(self, quota: float | None, threshold: float | None) -> Audited:
         """The list with a stretch that ends at a cut, as the measures at this cut see it."""
         edges = cut_edges(self.known, () if quota is None else (quota,), threshold)
         return audited(self.known, edges, self.estimator, self.level) if edges else self
-
-    @property
-    def independent(self) -> bool:
-        """Some labels are known, by chances that may differ."""
-        return False
 
     @property
     def sample(self) -> Sample:
@@ -268,16 +334,6 @@ class Audited(PicklesFields, Evidence):
     def are_finite(self) -> bool:
         """Whether no score is infinite."""
         return bool(np.isfinite(self.known.score).all())
-
-    @property
-    def auc(self) -> tuple[float, float]:
-        """Not told apart from the other measures."""
-        return math.nan, math.nan
-
-    @property
-    def auc_freedom(self) -> float:
-        """Degrees of freedom of that variance."""
-        return 1.0
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -321,7 +377,8 @@ class Audited(PicklesFields, Evidence):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """The cut as one of a list from a population: labels that are not known make its size smaller."""
         cut = super().cut(taken, hits, level)
-        error, _ = self.error_of(*self._hits_at(taken))
+        share = share_taken(self.ranking, taken)
+        error, _ = self.error_of(share, np.zeros_like(share))
         plain = taken * cut.hit_rate * (1.0 - cut.hit_rate)
         return replace(cut, size=cut.cases / (1.0 + error**2 / plain) if plain > 0.0 else cut.size, relief=0.0)
 
@@ -329,15 +386,11 @@ class Audited(PicklesFields, Evidence):
         """The cut with the interval of its hits in this very list."""
         if not point.taken:
             return point
-        error, freedom = self.error_of(*self._hits_at(point.taken))
+        share = share_taken(self.ranking, point.taken)
+        error, freedom = self.error_of(share, np.zeros_like(share))
         low, high = share_limits(point.tp / point.taken, error / point.taken, freedom, self.level, self.units)
         ends = Estimate("expected_hits", point.tp, point.taken * low, point.taken * high, self.level, self.estimator)
         return replace(point, expected_hits=ends)
-
-    def _hits_at(self, taken: float) -> tuple[Floats, Floats]:
-        each = np.asarray(self.ranking.pos + self.ranking.neg, np.float64)
-        share = np.clip((taken - (np.cumsum(each) - each)) / np.where(each > 0.0, each, 1.0), 0.0, 1.0)
-        return share, np.zeros_like(share)
 
     @cached_property
     def group(self) -> NDArray[np.intp]:
@@ -374,9 +427,7 @@ class Audited(PicklesFields, Evidence):
         square = p * if_pos[open_] ** 2 + (1.0 - p) * if_neg[open_] ** 2
         expected = float(((1.0 / rows.inclusion[open_] - 1.0) * square).sum())
         observed, freedom = float((psi**2).sum()), max(effective_freedom(psi), 2.0)
-        if (
-            expected > observed
-        ):  # a variance from the chances of all rows rests on more than the few drawn that carry it
+        if expected > observed:  # this variance rests on the chances of all rows, not on the few drawn that carry it
             freedom = max(freedom, self.smaller_class)
         return math.sqrt(max(observed, expected)), freedom
 
@@ -448,7 +499,14 @@ def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
         noise = factor**2 * float((surplus**2 * p * (1.0 - p)).sum())
         scale = _MISFIT * float((m[open_] * (1.0 - m[open_])).sum())
         trust = scale**2 / (scale**2 + noise) if rows.by_score else 1.0
-        odds[here] += shift_to(odds[open_], float(m[open_].sum()) + trust * correction)
+        total, low, high = float(m[open_].sum()) + trust * correction, -60.0, 60.0
+        if not 0.0 < total < open_.sum():
+            odds[here] += low if total <= 0.0 else high
+            continue
+        for _ in range(48):  # what must be added to the log odds so that the chances add up to the total
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if float(logistic(odds[open_] + middle).sum()) < total else (low, middle)
+        odds[here] += (low + high) / 2.0
     return logistic(odds)
 
 
@@ -558,30 +616,39 @@ SLOPES = (0.8, 1.5, 2.3)  # weak, usual and good models: AUC of about .7, .85 an
 FLOOR = 0.1  # share of the budget that is spread evenly
 
 
-def working_chances(rows: KnownLabels, share: float) -> list[Floats]:
-    """How likely each distinct score is positive, by each of the guesses; by the known labels where there are some."""
-    z = normal_scores(rows.size)
+def label_effects(spec: Spec, rows: KnownLabels, share: float) -> list[tuple[Floats, Floats]]:
+    """How likely each distinct score is positive, and by how much a label there moves the measure.
+
+    By the known labels where there are some, else by each of several guesses: chances that rise with the normal score
+    by a slope of the log odds, and of which ``share`` is the mean.
+    """
+    z, each, guesses = normal_scores(rows.size), rows.size / rows.size.sum(), []
     if rows.known.any():
         at = rows.groups[1][rows.known]
-        return [chances(fit_chances(z[at], rows.positive[rows.known].astype(np.float64), np.ones(len(at))), z)]
-    return [with_prevalence(slope, z, rows.size, share) for slope in SLOPES]
-
-
-def label_effects(spec: Spec, rows: KnownLabels, guesses: Sequence[Floats]) -> list[Floats]:
-    """By how much a label moves the measure, for each distinct score and guess."""
+        guesses = [fit_chances(z, at, rows.positive[rows.known].astype(np.float64), np.ones(len(at)))]
+    for slope in () if guesses else SLOPES:
+        level = np.log(share / (1.0 - share))
+        for _ in range(_STEPS):
+            p = logistic(level + slope * z)
+            gap = float((each * p).sum()) - share
+            step = gap / max(float((each * p * (1.0 - p)).sum()), 1e-12)
+            level -= float(np.clip(step, -1.0, 1.0))
+            if abs(gap) < 1e-12:
+                break
+        guesses.append(logistic(level + slope * z))
     effects = []
     for m in guesses:
         ranking = Ranking(rows.groups[0], m * rows.size, (1.0 - m) * rows.size, len(rows), True)
         of_pos, of_neg = mass_influence([spec], ranking)[spec]
-        effects.append(np.abs(of_pos - of_neg))
+        effects.append((m, np.abs(of_pos - of_neg)))
     return effects
 
 
-def inclusion_chances(rows: KnownLabels, guesses: Sequence[Floats], effects: Sequence[Floats], budget: int) -> Floats:
+def inclusion_chances(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], budget: int) -> Floats:
     """The chance of each row without a label; they add up to the budget. Known rows have 1."""
     group, open_ = rows.groups[1], ~rows.known
     worth = np.zeros(int(open_.sum()))
-    for m, effect in zip(guesses, effects, strict=True):
+    for m, effect in effects:
         each = (np.sqrt(m * (1.0 - m)) * effect)[group[open_]]
         worth += (each / max(float(each.sum()), 1e-300)) ** 2
     worth = np.sqrt(worth)
@@ -601,13 +668,10 @@ def inclusion_chances(rows: KnownLabels, guesses: Sequence[Floats], effects: Seq
     return inclusion
 
 
-def expected_error(rows: KnownLabels, guesses: Sequence[Floats], effects: Sequence[Floats], inclusion: Floats) -> float:
+def expected_error(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], inclusion: Floats) -> float:
     """Standard error to expect: √(Σ (1/π − 1)·m(1 − m)·D²), the mean square over the guesses."""
-    group = rows.groups[1]
-    each = [
-        float(((1.0 / inclusion - 1.0) * (m * (1.0 - m) * effect**2)[group]).sum())
-        for m, effect in zip(guesses, effects, strict=True)
-    ]
+    open_, group = 1.0 / inclusion - 1.0, rows.groups[1]
+    each = [float((open_ * (m * (1.0 - m) * effect**2)[group]).sum()) for m, effect in effects]
     return math.sqrt(sum(each) / len(each))
 
 

@@ -50,15 +50,17 @@ from .limits import (
 )
 from .resampling import acceleration, values_left_out
 
-_ROWS_BY_PLACES = (
-    4_000_000  # influences of rows at quotas that are kept, 32 MB; of more rows or quotas, those of groups
-)
+_ROWS_BY_PLACES = 4_000_000  # influences of rows at quotas that are kept, 32 MB; of more, those of groups
 _SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pair:
-    """Two models by one measure: all that a test may read besides the rows."""
+    """Two models by one measure: all that a test may read besides the rows.
+
+    From these: the ``values`` of the measure, the ``difference`` (the first less the second), and the ``widest``
+    difference that the measure allows.
+    """
 
     a: str
     b: str
@@ -68,21 +70,10 @@ class Pair:
     drawn: tuple[Floats | None, Floats | None]
     settings: Settings
 
-    @property
-    def values(self) -> tuple[float, float]:
-        """The measure of each model."""
-        return self.singles[0].value, self.singles[1].value
-
-    @property
-    def difference(self) -> float:
-        """The first model's value less the second's."""
-        return self.values[0] - self.values[1]
-
-    @property
-    def widest(self) -> float:
-        """The largest difference that the measure allows."""
-        low, high = self.spec.measure.range
-        return high - low
+    def __post_init__(self) -> None:
+        self.values = self.singles[0].value, self.singles[1].value
+        self.difference = self.values[0] - self.values[1]
+        self.widest = self.spec.measure.range[1] - self.spec.measure.range[0]
 
     @property
     def slope(self) -> float | None:
@@ -138,17 +129,16 @@ class RowPairs(PicklesFields):
         heed = 1.0 if pair.spec.measure.case_loss is not None else 0.0
         if pair.slope is not None and influenced is not None:  # of areas from a skewness of 0.2, all of it from 0.35
             heed = min(max((influenced.reference.skew - 0.2) / 0.15, 0.0), 1.0)
-        return _guarded_by_singles(tested, pair, self._correlation(pair), heed) if heed else tested
-
-    def _correlation(self, pair: Pair) -> float:
-        """Correlation of two models' values over samples; 0 of models on rows of their own."""
-        if not self.paired:
-            return 0.0
-        if pair.slope is not None:
+        if not heed:
+            return tested
+        alike = 0.0  # the correlation of two models' values over samples; 0 of models on rows of their own
+        if self.paired and pair.slope is not None:
             one, two = (self.rows[name].auc[1] for name in (pair.a, pair.b))
             shared = (one + two - self.auc_variance(pair.a, pair.b)) / 2.0
-            return shared / math.sqrt(one * two) if min(one, two) > 0.0 else 0.0
-        return _correlated(*(self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)))
+            alike = shared / math.sqrt(one * two) if min(one, two) > 0.0 else 0.0
+        elif self.paired:
+            alike = _correlation(*(self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)))
+        return _guarded_by_singles(tested, pair, alike, heed)
 
     def _by_delong(self, pair: Pair) -> DifferenceTest:
         """DeLong's test as published: a normal z, or of models on rows of their own Welch's t, as in pROC."""
@@ -175,61 +165,62 @@ class RowPairs(PicklesFields):
         return acceleration(gaps[np.isfinite(gaps)])
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
-        rows = [self.rows[name] for name in (pair.a, pair.b)]
-        independent = all(one.independent for one in rows)
-        spec = pair.spec
+        """From the influence of units on the difference; None where nothing varies or something is not known.
+
+        Units are rows, clusters, batches or blocks of rows; more than 1,000 rows change sides in groups. The standard
+        error is that of the rows, so that it does not depend on how they are dealt into groups.
+        """
+        names, spec, settings = (pair.a, pair.b), pair.spec, pair.settings
+        rows = [self.rows[name] for name in names]
+        whole = spec.ties == "expected" and all(one.fold is None for one in rows)
+        error: float | None = None
         if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
-            each = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
-            dealt = [bands.units_of(len(influence), None, pair.settings.seed) for influence in each]
-            summed = [sums_by(unit, units, psi) for psi, (unit, units) in zip(each, dealt, strict=True)]
+            each, method = [one.influence(spec) for one in rows if isinstance(one, BatchRows)], "batches"
             errors = []
             for gap, batches in [(each[0] - each[1], rows[0])] if self.paired else zip(each, rows, strict=True):
                 assert isinstance(batches, BatchRows)
                 units = len(gap)  # what batches add up to, with their dependence on each other where they have an order
-                error = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
-                errors.append(error * batches.widening(gap, pair.settings.level))
-            return self._made(pair, summed, "batches", math.hypot(*errors))
-        if independent and pair.slope is not None:
-            return self._by_placements(pair)
-        whole = spec.ties == "expected" and all(one.fold is None for one in rows)
-        if whole and spec.measure.paired_test == "hits":
-            return self._made(pair, [self._of_hits(name, pair) for name in (pair.a, pair.b)], "moving cut")
-        if whole and spec.measure.paired_test == "decisions":
-            return self._made(pair, [self._of_decisions(name, pair) for name in (pair.a, pair.b)], "decisions")
-        return self._by_leaving_out(pair)
-
-    def _made(
-        self, pair: Pair, influence: Sequence[Floats], method: str, error: float | None = None
-    ) -> PairedDifference | None:
-        """From each model's influences: of the same units, or of units of their own.
-
-        A large cluster pulls the mean that it is held against; (1 − 1/U)/(1 − its share) makes up for that, as the
-        jackknife does (CR3, Bell & McCaffrey 2002). It is 1 for rows and for clusters of one size.
-        """
-        raised, seed = [], pair.settings.seed
-        for name, psi in zip((pair.a, pair.b), influence, strict=True):
-            units = len(psi)
-            if self.rows[name].clusters is None or units < 2 or units != self._units(name, seed)[1]:
-                raised.append(psi)
-            else:
-                raised.append(psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units)))
-        gaps = [raised[0] - raised[1]] if self.paired else [raised[0], -raised[1]]
+                alone = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
+                errors.append(alone * batches.widening(gap, settings.level))
+            error = math.hypot(*errors)
+            each = [sums_by(*bands.units_of(len(psi), None, settings.seed), psi) for psi in each]
+        elif pair.slope is not None and all(one.independent for one in rows):
+            # DeLong's standard error, carried to a measure that is a straight line in the AUC
+            variance, slope = self.auc_variance(*names), pair.slope
+            if not variance > 0.0 or not slope:
+                return None
+            each, error, method = (
+                [np.empty(len(one.sample)) for one in rows],
+                abs(slope) * math.sqrt(variance),
+                "delong",
+            )
+            for name, psi in zip(names, each, strict=True):
+                positive = self.rows[name].sample.positive
+                for side, values in zip((positive, ~positive), self._placements[name], strict=True):
+                    psi[side] = slope * (values - values.mean()) / len(values)
+        elif whole and spec.measure.paired_test == "hits":
+            each, method = [self._of_hits(name, pair) for name in names], "moving cut"
+        elif whole and spec.measure.paired_test == "decisions":
+            each, method = [self._of_decisions(name, pair) for name in names], "decisions"
+        else:
+            each, method = [self._influences(name, settings)[spec] for name in names], "jackknife"
+        # A large cluster pulls the mean that it is held against; (1 − 1/U)/(1 − its share) makes up for that, as the
+        # jackknife does (CR3, Bell & McCaffrey 2002). It is 1 for rows and for clusters of one size.
+        for k, (name, psi) in enumerate(zip(names, each, strict=True)) if method != "jackknife" else ():
+            units, seed = len(psi), settings.seed
+            if self.rows[name].clusters is not None and units > 1 and units == self._units(name, seed)[1]:
+                each[k] = psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units))
+        gaps = [each[0] - each[1]] if self.paired else [each[0], -each[1]]
         if error is None:
-            units = sum(map(len, gaps))
-            error = math.sqrt(sum(float((gap**2).sum()) for gap in gaps) * units / max(units - 1.0, 1.0))
-        return self._by_flips(pair, gaps, method, error)
-
-    def _by_flips(self, pair: Pair, gaps: Sequence[Floats], method: str, error: float) -> PairedDifference | None:
-        """From influences on the difference, of rows or other units; more than 1,000 rows change sides in groups.
-
-        The standard error is that of the rows, so that it does not depend on how they are dealt into groups.
-        """
+            units, total = sum(map(len, gaps)), sum(float((gap**2).sum()) for gap in gaps)
+            error = math.sqrt(total if method == "jackknife" else total * units / max(units - 1.0, 1.0))
         flipped = []
-        for name, gap in zip((pair.a, pair.b), gaps, strict=False):
-            unit, units = self._units(name, pair.settings.seed)
+        for name, gap in zip(names, gaps, strict=False):
+            unit, units = self._units(name, settings.seed)
             flipped.append(sums_by(unit, units, gap) if units < len(gap) == len(unit) else gap)
-        few, psi = self._smaller_class(pair), np.concatenate(flipped)
-        return paired_difference(pair.values, psi, few, f"{method}, sign flips", error)
+        classes = [(int(np.count_nonzero(one.sample.positive)), len(one.sample)) for one in rows]
+        fewest = min(min(n_pos, n - n_pos) for n_pos, n in classes)
+        return paired_difference(pair.values, np.concatenate(flipped), fewest, f"{method}, sign flips", error)
 
     def _shares(self, name: str, seed: int) -> Floats:
         """The share of the weight of rows that each cluster holds."""
@@ -246,25 +237,6 @@ class RowPairs(PicklesFields):
         named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]
         alike = [1.0 / float((self._shares(name, pair.settings.seed) ** 2).sum()) for name in named]
         return max(min(alike) - 1.0, 1.0) if alike and min(alike) < 60.0 else math.inf
-
-    def _smaller_class(self, pair: Pair) -> int:
-        rows = (self.rows[name].sample.positive for name in (pair.a, pair.b))
-        sizes = [(int(np.count_nonzero(positive)), len(positive)) for positive in rows]
-        return min(min(n_pos, n - n_pos) for n_pos, n in sizes)
-
-    def _by_placements(self, pair: Pair) -> PairedDifference | None:
-        """DeLong's standard error, carried to a measure that is a straight line in the AUC."""
-        variance, slope = self.auc_variance(pair.a, pair.b), pair.slope
-        if not variance > 0.0 or not slope:
-            return None
-        influence = []
-        for name in (pair.a, pair.b):
-            sample = self.rows[name].sample
-            each = np.empty(len(sample))
-            for side, values in zip((sample.positive, ~sample.positive), self._placements[name], strict=True):
-                each[side] = slope * (values - values.mean()) / len(values)
-            influence.append(each)
-        return self._made(pair, influence, "delong", abs(slope) * math.sqrt(variance))
 
     @cached_property
     def _placements(self) -> dict[str, tuple[Floats, Floats]]:
@@ -286,9 +258,8 @@ class RowPairs(PicklesFields):
 
     def _units(self, name: str, seed: int) -> tuple[NDArray[np.int64], int]:
         """The unit of each row that changes sides as one, and how many there are."""
-        key = "units", name, seed
+        key, rows = ("units", name, seed), self.rows[name]
         if key not in self._worked_out:
-            rows = self.rows[name]
             self._worked_out[key] = bands.units_of(len(rows.sample), rows.clusters, seed)
         unit, units = self._worked_out[key]
         return unit, units
@@ -351,14 +322,6 @@ class RowPairs(PicklesFields):
         drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
         best = np.argmax(drawn + hits, axis=1)
         return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
-
-    def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
-        """From what a measure gains by rows or clusters."""
-        one, two = (self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b))
-        gaps = [one - two] if self.paired else [one, -two]
-        if not all(np.isfinite(gap).all() for gap in gaps):
-            return None
-        return self._by_flips(pair, gaps, "jackknife", math.sqrt(sum(float((gap**2).sum()) for gap in gaps)))
 
     def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
         """The influence of a model's units on every measure; nan where a measure has no value without a unit.
@@ -463,10 +426,10 @@ class StreamedPairs:
             tested = DifferenceTest(low, high, error, p, f"{tested.method}, t", guard)
         one, two = pair.drawn
         known = pair.spec.measure.case_loss is not None and one is not None and two is not None
-        return _guarded_by_singles(tested, pair, _correlated(one, two)) if known else tested
+        return _guarded_by_singles(tested, pair, _correlation(one, two)) if known else tested
 
 
-def _correlated(one: Any, two: Any) -> float:
+def _correlation(one: Any, two: Any) -> float:
     known = np.isfinite(one) & np.isfinite(two)
     if known.sum() < 2 or min(np.ptp(one[known]), np.ptp(two[known])) == 0.0:
         return 0.0
@@ -589,9 +552,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PrevalencePairs:
-    """Pairs of models at another share of positives: what it moves is tested there, the rest on the rows as sampled."""
+    """Pairs of models at another share of positives: what it moves is tested there, the rest on the rows as sampled.
+
+    ``rows`` are those of each model, with the other share of positives.
+    """
 
     sampled: RowPairs
     moved: RowPairs
@@ -604,15 +570,8 @@ class PrevalencePairs:
         moved = RowPairs.of(evaluations, paired=paired)
         return cls(replace(moved, rows={name: one.sampled for name, one in models.items()}), moved, models)
 
-    @property
-    def paired(self) -> bool:
-        """Whether the models are on the same rows."""
-        return self.sampled.paired
-
-    @property
-    def rows(self) -> Mapping[str, RowEvidence]:
-        """The rows of each model, with the other share of positives."""
-        return self.moved.rows
+    def __post_init__(self) -> None:
+        self.paired, self.rows = self.moved.paired, self.moved.rows
 
     def test(self, pair: Pair) -> DifferenceTest:
         """The difference of two models by one measure, tested; the error of the prevalence counts for both alike."""
@@ -621,16 +580,16 @@ class PrevalencePairs:
         if key not in one.moved:
             rankings = one.sampled.ranking, two.sampled.ranking
             return self.sampled.test(replace(pair, rankings=rankings))
-        found = self.moved.test(pair)
-        if key not in one.ends or found.low != found.low:
-            return found
+        tested = self.moved.test(pair)
+        if key not in one.ends or tested.low != tested.low:
+            return tested
         level, difference = pair.settings.level, pair.difference
         ends = tuple(a - b for a, b in zip(one.ends[key], two.ends[key], strict=True))
-        low, high = widened_limits(difference, Interval(found.low, found.high), ends)  # type: ignore[arg-type]
+        low, high = widened_limits(difference, Interval(tested.low, tested.high), ends)  # type: ignore[arg-type]
         more = abs(ends[1] - ends[0]) / (2.0 * z_of(level))
-        error = math.hypot(found.standard_error, more)
-        p_value = found.p_value
+        error = math.hypot(tested.standard_error, more)
+        p_value = tested.p_value
         if 0.0 < p_value < 1.0 and error > 0.0:
-            z = -normal_quantile(p_value / 2.0) * found.standard_error / error
+            z = -normal_quantile(p_value / 2.0) * tested.standard_error / error
             p_value = min(1.0, max(p_value, 2.0 * normal_cdf(-z)))
-        return found._replace(low=low, high=high, standard_error=error, p_value=p_value)
+        return tested._replace(low=low, high=high, standard_error=error, p_value=p_value)

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, overload
@@ -30,7 +30,7 @@ from ..catalogue.compute import (
     why_inapplicable_to_classes,
     why_undefined,
 )
-from ..catalogue.declare import Measure, Spec, parse_measure
+from ..catalogue.declare import Spec, parse_measure
 from ..class_sample import codes_of, make_class_sample
 from ..errors import InputError, UndefinedWarning, different_lengths, listed, look_up, show
 from ..estimate import Estimate, Interval
@@ -38,7 +38,7 @@ from ..kernels import compiled
 from ..ranking import Ranking, rank
 from ..runtime import TUNING, Progress, cores
 from ..sources.arrays import Sample, as_column, make_sample, read_labels
-from ..table import Figure, HasSections, Section
+from ..table import ShownAsSpread, values_of
 from ..types import Estimator, Label, Labels, Scores
 from ..validate import check_function, checked, one_of
 from .resampling import Resampler, several_clusters
@@ -50,7 +50,7 @@ _SAME = 1e-12  # values closer than this, relative to the observed one, are equa
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest(HasSections):
+class PermutationTest(ShownAsSpread):
     """The observed value, and the values with permuted labels (``null``).
 
     ``p_value`` = (b + 1)/(m + 1), where b of the m permutations are at least as good as what was observed: it is never
@@ -90,13 +90,7 @@ class PermutationTest(HasSections):
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
         names = ("measure", "better", "observed", "p_value", "p_value_raw", "at_least_as_good", "n_permutations")
-        facts = {name: getattr(self, name) for name in (*names, "permuted", "seed")}
-        return {**facts, "null": self.null.tolist()}
-
-    def sections(self) -> list[Section]:
-        """The result in a line, and its place among all values."""
-        spread = Figure("spread", self.null, {"marked": self.observed, "title": self.measure})
-        return [Section("answer", [repr(self), spread])]
+        return {**values_of(self, *names, "permuted", "seed"), "null": self.null.tolist()}
 
     def __repr__(self) -> str:
         return (
@@ -267,7 +261,7 @@ def ways_to_permute(codes: NDArray[Any]) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutOfBag(HasSections):
+class OutOfBag(ShownAsSpread):
     """Values of a measure on out-of-bag cases, one for each refitted model, and their percentile interval.
 
     ``values`` is nan if a replicate has no value; ``undefined`` counts these. ``one_class_bags`` counts bootstrap sets
@@ -312,13 +306,7 @@ class OutOfBag(HasSections):
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
         names = ("measure", "value", "low", "high", "level", "n_resamples", "undefined", "one_class_bags")
-        facts = {name: getattr(self, name) for name in (*names, "one_class_oob", "seed")}
-        return {**facts, "values": self.values.tolist()}
-
-    def sections(self) -> list[Section]:
-        """The result in a line, and its place among all values."""
-        spread = Figure("spread", self.values, {"marked": self.value, "title": self.measure})
-        return [Section("answer", [repr(self), spread])]
+        return {**values_of(self, *names, "one_class_oob", "seed"), "values": self.values.tolist()}
 
     def __repr__(self) -> str:
         left = f", {self.undefined} undefined" if self.undefined else ""
@@ -329,58 +317,68 @@ class OutOfBag(HasSections):
 
 
 @dataclass(frozen=True, eq=False)
-class _TwoClasses:
-    """How to read measures from a model of two classes: scores of the positive one, as booleans and numbers."""
+class _Refits:
+    """An estimator, and how the measures of its fitted copies are read.
 
-    positive_label: Any
-    pos_label: Label
-    statistics: tuple[Statistic, ...]
-    names: tuple[str, ...]
-
-    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
-        return read_labels(labels, argument, self.pos_label)[1]
-
-    def values(self, model: Any, x: Any, truth: NDArray[np.bool_], fitted_on: NDArray[Any]) -> list[float]:
-        score, boundary = _scores(model, x, self.positive_label, fitted_on)
-        found = []
-        for statistic in self.statistics:
-            if isinstance(statistic, Spec) and statistic.measure.needs_threshold and statistic.threshold is None:
-                statistic = replace(statistic, threshold=boundary)
-            found.append(apply(statistic, truth, score))
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class _SeveralClasses:
-    """How to read measures from a model of several classes: a column of scores for each, or its predictions."""
-
-    classes: tuple[Any, ...]
-    specs: tuple[Spec, ...]
-    names: tuple[str, ...]
-
-    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
-        return codes_of(labels, self.classes, argument)
-
-    def values(self, model: Any, x: Any, truth: NDArray[Any], fitted_on: NDArray[Any]) -> list[float]:
-        numbers = range(len(self.classes))
-        scores, said = _class_scores(model, x, self.classes, fitted_on)
-        sample = make_class_sample(truth, scores, predicted=said, classes=numbers)
-        possible = [spec for spec in self.specs if not why_inapplicable_to_classes(spec.measure, sample)]
-        values = ClassTotals(sample).values(possible)
-        return [values.get(spec, float("nan")) for spec in self.specs]
-
-
-@dataclass(frozen=True, eq=False)
-class _Learner:
-    """An estimator and how its copies are read."""
+    ``classes`` are those of a model of several classes; of a model of two they are empty, and ``positive`` is the
+    label whose scores are read. ``ways``: the name of each measure, and which way it is better.
+    """
 
     estimator: Estimator
-    reader: _TwoClasses | _SeveralClasses
     seed: int
+    statistics: tuple[Any, ...]
+    ways: dict[str, Better]
+    pos_label: Label
+    positive: Any = None
+    classes: tuple[Any, ...] = ()
 
-    def generator(self, number: int) -> np.random.Generator:
-        """The generator of one replicate; number 0 is the model on the labels as they are."""
-        return np.random.default_rng([self.seed, number])
+    @classmethod
+    def of(
+        cls,
+        estimator: Estimator,
+        seed: int,
+        labels: NDArray[Any],
+        pos_label: Label,
+        measure: Any,
+        default: str,
+        *,
+        argument: str,
+        better: str | None = None,
+    ) -> _Refits:
+        """From the labels, whose name is ``argument``, and the measures asked for, or else the ``default`` one."""
+        try:
+            distinct = {label for label in labels.tolist() if label is not None and label == label}
+            several = pos_label is None and len(distinct) > 2
+        except TypeError:
+            several = False
+        if measure is None:
+            measure = "accuracy" if several else default
+        measures = list(measure) if isinstance(measure, list | tuple) else [measure]
+        if not measures:
+            raise InputError("measure", "is empty", "name at least one")
+        if not several:
+            _, positive = read_labels(labels, argument, pos_label)
+            if _one_class(positive):
+                only = "permute" if argument == "y_train" else "learn"
+                raise InputError(argument, f"holds a single class, so there is nothing to {only}")
+            statistics, names, ways = zip(*(as_statistic(one, better) for one in measures), strict=True)
+            return cls(estimator, seed, statistics, dict(zip(names, ways, strict=True)), pos_label, labels[positive][0])
+        classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
+        codes_of(labels, classes, argument)  # refuses labels that are missing
+        if any(callable(one) for one in measures):
+            raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
+        specs = tuple(dict.fromkeys(parse_measure(one, several=True) for one in measures))
+        ordered = next((spec for spec in specs if spec.ordered), None)
+        if ordered is not None and any(isinstance(label, str) for label in classes):
+            problem = f"holds {ordered}, which reads the order of the classes, and words have none"
+            raise InputError("measure", problem, "number the classes in their order")
+        return cls(estimator, seed, specs, {str(spec): spec.better for spec in specs}, pos_label, classes=classes)
+
+    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
+        """Labels as measures read them: numbers of the classes, or which are positive."""
+        if self.classes:
+            return codes_of(labels, self.classes, argument)
+        return read_labels(labels, argument, self.pos_label)[1]
 
     def values(self, rng: np.random.Generator, x: Any, labels: Any, x_test: Any, truth: NDArray[Any]) -> list[float]:
         """Fit a copy, score the test rows, read every measure.
@@ -399,111 +397,81 @@ class _Learner:
             if unset:
                 model.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(unset)})
         model.fit(x, labels)
-        return self.reader.values(model, x_test, truth, labels)
+        return (self._of_several if self.classes else self._of_two)(model, x_test, truth, labels)
 
-    def permuted(self, x: Any, labels: Any, x_test: Any, truth: Any, first: int, last: int) -> list[list[float]]:
-        """Values of models fitted to permuted training labels."""
+    def _of_two(self, model: Any, x: Any, truth: NDArray[np.bool_], labels: NDArray[Any]) -> list[float]:
+        """From the scores of the positive class, cut at the model's own boundary where a measure names no threshold."""
+        seen = list(getattr(model, "classes_", np.unique(labels)))
+        if self.positive not in seen:
+            problem = f"does not know the class {show(self.positive)}: it was fitted to {listed(seen)}"
+            raise InputError("estimator", problem, "fit it to rows of both classes")
+        scores, boundary, _ = _scores(model, x, len(seen))
+        if scores is None:
+            score = (np.asarray(model.predict(x)) == self.positive).astype(np.float64)
+        else:
+            score = np.ascontiguousarray(scores[:, seen.index(self.positive)])
         values = []
-        for i in range(first, last):
-            rng = self.generator(i + 1)
-            values.append(self.values(rng, x, rng.permutation(labels), x_test, truth))
+        for statistic in self.statistics:
+            if isinstance(statistic, Spec) and statistic.measure.needs_threshold and statistic.threshold is None:
+                statistic = replace(statistic, threshold=boundary)
+            values.append(apply(statistic, truth, score))
         return values
 
-    def bagged(self, x: Any, labels: Any, truth: Any, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
-        """Values of models fitted to bootstrap sets, on the cases outside; is the bag, is the rest of one class?
+    def _of_several(self, model: Any, x: Any, truth: NDArray[Any], labels: NDArray[Any]) -> list[float]:
+        """From a column of scores for each class, or the predicted classes where there are no scores.
+
+        A class that the model has not seen gets the lowest score: probability 0, or −∞.
+        """
+        seen = list(getattr(model, "classes_", np.unique(labels)))
+        place = {label: k for k, label in enumerate(self.classes)}
+        scores, _, lowest = _scores(model, x, len(seen))
+        predicted, columns = None, None
+        if scores is None:
+            answers = np.asarray(model.predict(x)).tolist()
+            predicted = np.array([look_up(place, label, "a class of the estimator") for label in answers])
+        else:
+            columns = np.full((len(scores), len(self.classes)), lowest)
+            columns[:, [look_up(place, label, "a class of the estimator") for label in seen]] = scores
+        sample = make_class_sample(truth, columns, predicted=predicted, classes=range(len(self.classes)))
+        possible = [spec for spec in self.statistics if not why_inapplicable_to_classes(spec.measure, sample)]
+        values = ClassTotals(sample).values(possible)
+        return [values.get(spec, float("nan")) for spec in self.statistics]
+
+    def permuted(self, x: Any, labels: Any, x_test: Any, truth: Any, number: int) -> list[float]:
+        """Values of a model fitted to permuted training labels; number 0 is fitted to the labels as they are."""
+        rng = np.random.default_rng([self.seed, number])
+        return self.values(rng, x, rng.permutation(labels) if number else labels, x_test, truth)
+
+    def bagged(self, x: Any, labels: Any, truth: Any, number: int) -> tuple[list[float], bool, bool]:
+        """Values of a model fitted to a bootstrap set, on the cases outside; is the bag, is the rest of one class?
 
         By row number: equal rows are different cases. A bag of one class, or one that holds all cases, is not fitted.
         """
-        results = []
-        for i in range(first, last):
-            rng, n = self.generator(i), len(labels)
-            bag = rng.integers(n, size=n)
-            inside = np.zeros(n, dtype=np.bool_)
-            inside[bag] = True
-            outside = np.flatnonzero(~inside)
-            single_bag, single_out = _one_class(truth[bag]), _one_class(truth[outside])
-            values = [float("nan")] * len(self.reader.names)
-            if not single_bag and len(outside):
-                values = self.values(rng, _take(x, bag), labels[bag], _take(x, outside), truth[outside])
-            results.append((values, single_bag, single_out))
-        return results
+        rng, n = np.random.default_rng([self.seed, number]), len(labels)
+        bag = rng.integers(n, size=n)
+        inside = np.zeros(n, dtype=np.bool_)
+        inside[bag] = True
+        outside = np.flatnonzero(~inside)
+        single_bag, single_out = _one_class(truth[bag]), _one_class(truth[outside])
+        values = [float("nan")] * len(self.ways)
+        if not single_bag and len(outside):
+            values = self.values(rng, _take(x, bag), labels[bag], _take(x, outside), truth[outside])
+        return values, single_bag, single_out
 
 
-def _reader(
-    labels: NDArray[Any], pos_label: Label, measure: Any, better: str | None, argument: str, default: str
-) -> tuple[_TwoClasses | _SeveralClasses, dict[str, Better]]:
-    """How measures are read from models of these labels, and which way each is better."""
-    try:
-        distinct = {label for label in labels.tolist() if label is not None and label == label}
-        several = pos_label is None and len(distinct) > 2
-    except TypeError:
-        several = False
-    if measure is None:
-        measure = "accuracy" if several else default
-    wanted = list(measure) if isinstance(measure, list | tuple) else [measure]
-    if not wanted:
-        raise InputError("measure", "is empty", "name at least one")
-    if not several:
-        _, positive = read_labels(labels, argument, pos_label)
-        if _one_class(positive):
-            only = "permute" if argument == "y_train" else "learn"
-            raise InputError(argument, f"holds a single class, so there is nothing to {only}")
-        readings = [as_statistic(asked, better) for asked in wanted]
-        names = tuple(name for _, name, _ in readings)
-        statistics = tuple(statistic for statistic, _, _ in readings)
-        return _TwoClasses(labels[positive][0], pos_label, statistics, names), {name: way for _, name, way in readings}
-    classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
-    codes_of(labels, classes, argument)  # refuses labels that are missing
-    for asked in wanted:
-        if callable(asked):
-            raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
-    specs = tuple(dict.fromkeys(parse_measure(asked, several=True) for asked in wanted))
-    ordered = next((spec for spec in specs if spec.ordered), None)
-    if ordered is not None and any(isinstance(label, str) for label in classes):
-        problem = f"holds {ordered}, which reads the order of the classes, and words have none"
-        raise InputError("measure", problem, "number the classes in their order")
-    return _SeveralClasses(classes, specs, tuple(map(str, specs))), {str(spec): spec.better for spec in specs}
+def _scores(model: Any, x: Any, classes: int) -> tuple[NDArray[Any] | None, float, float]:
+    """A column of scores for each class that a model has seen, its boundary between two, and its lowest score.
 
-
-def _class_scores(
-    model: Any, x: Any, classes: tuple[Any, ...], labels: NDArray[Any]
-) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
-    """Scores with a column for each class, or the number of each predicted class where there are no scores.
-
-    A class that the model has not seen gets the lowest score: probability 0, or −∞.
+    None for models that only predict, or have a column for each pair of classes, of which the predictions say more.
     """
-    seen = list(getattr(model, "classes_", np.unique(labels)))
-    place = {label: k for k, label in enumerate(classes)}
-    for answer, lowest in (("predict_proba", 0.0), ("decision_function", -np.inf)):
+    for answer, boundary, lowest in (("predict_proba", 0.5, 0.0), ("decision_function", 0.0, -np.inf)):
         if hasattr(model, answer):
-            given = np.asarray(getattr(model, answer)(x), dtype=np.float64)
-            if given.ndim == 1:  # two classes were seen: a signed distance to the second
+            given = np.asarray(getattr(model, answer)(x))
+            if given.ndim == 1:  # a signed distance to the second of two classes
                 given = np.column_stack([-given, given])
-            if given.shape[1] != len(seen):
-                continue  # one column for each pair of classes: the predictions say more
-            scores = np.full((len(given), len(classes)), lowest)
-            for column, label in enumerate(seen):
-                scores[:, look_up(place, label, "a class of the estimator")] = given[:, column]
-            return scores, None
-    predicted = np.asarray(model.predict(x)).tolist()
-    return None, np.array([look_up(place, label, "a class of the estimator") for label in predicted])
-
-
-def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tuple[NDArray[Any], float]:
-    """Scores for the positive class, and the model's own boundary between the classes on their scale."""
-    classes = list(getattr(model, "classes_", np.unique(labels)))
-    if positive_label not in classes:
-        problem = f"does not know the class {show(positive_label)}: it was fitted to {listed(classes)}"
-        raise InputError("estimator", problem, "fit it to rows of both classes")
-    at = classes.index(positive_label)
-    if hasattr(model, "predict_proba"):
-        return np.ascontiguousarray(np.asarray(model.predict_proba(x))[:, at]), 0.5
-    if hasattr(model, "decision_function"):
-        distance = np.asarray(model.decision_function(x))
-        if distance.ndim == 1:
-            return (distance if at == 1 else -distance), 0.0
-        return np.ascontiguousarray(distance[:, at]), 0.0
-    return (np.asarray(model.predict(x)) == positive_label).astype(np.float64), 0.5
+            if given.shape[1] == classes:
+                return given, boundary, lowest
+    return None, 0.5, 0.0
 
 
 def _take(x: Any, rows: NDArray[np.intp]) -> Any:
@@ -513,48 +481,61 @@ def _take(x: Any, rows: NDArray[np.intp]) -> Any:
     return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
 
 
-def _same_length(x: Any, y: NDArray[Any], x_name: str, y_name: str) -> None:
-    try:
-        rows = int(x.shape[0]) if hasattr(x, "shape") else len(x)
-    except (IndexError, TypeError):  # an array of no dimensions, and what has no rows at all
-        raise InputError(x_name, f"is {show(x)}", "pass a table, an array or a list of rows") from None
-    if rows != len(y):
-        raise different_lengths(x_name, rows, y_name, len(y))
+def _one_class(truth: NDArray[Any]) -> bool:
+    return not len(truth) or bool((truth == truth[0]).all())
 
 
-def _check_estimator(estimator: Estimator) -> None:
+def _check_inputs(estimator: Estimator, *tables: tuple[str, Any, str, NDArray[Any]]) -> None:
+    """An estimator that can be fitted, and tables with a row for each label."""
     answers = ("predict_proba", "decision_function", "predict")
     if not hasattr(estimator, "fit") or not any(hasattr(estimator, a) for a in answers):
         problem = f"is of type {type(estimator).__name__}, which cannot be fitted"
         raise InputError("estimator", problem, f"pass one that has fit and one of {', '.join(answers)}")
+    for x_name, x, y_name, y in tables:
+        try:
+            rows = int(x.shape[0]) if hasattr(x, "shape") else len(x)
+        except (IndexError, TypeError):  # an array of no dimensions, and what has no rows at all
+            raise InputError(x_name, f"is {show(x)}", "pass a table, an array or a list of rows") from None
+        if rows != len(y):
+            raise different_lengths(x_name, rows, y_name, len(y))
 
 
-def _batches(
-    job: Callable[[int, int], list[Any]], first: int, last: int, n_jobs: int, seconds_each: float
-) -> Iterator[list[Any]]:
-    """Results of replicates first … last−1, batch by batch in order: here, in joblib's processes, or in threads."""
-    total = last - first
+def _replicates(
+    job: Callable[[int], Any], first: int, last: int, n_jobs: int, seconds_each: float, shown: Progress
+) -> list[Any]:
+    """Results of replicates first … last−1, in order: made here, in joblib's processes, or in threads."""
+    total, results = last - first, []
     n_jobs = min(n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs), total)
     if n_jobs == 1 or total * seconds_each < TUNING.worth_processes:
-        yield from (job(i, i + 1) for i in range(first, last))
-        return
+        for number in range(first, last):
+            results.append(job(number))
+            shown.advance()
+        return results
     step = max(1, min(total // (8 * n_jobs), int(1.0 / max(seconds_each, 1e-6))))
-    spans = [(i, min(i + step, last)) for i in range(first, last, step)]
+    spans = [range(i, min(i + step, last)) for i in range(first, last, step)]
     try:
         import joblib  # type: ignore[import-untyped]
     except ImportError:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(n_jobs) as pool:
-            futures = [pool.submit(job, *span) for span in spans]
+            futures = [pool.submit(_several, job, span) for span in spans]
             try:
                 for future in futures:
-                    yield future.result()
+                    results += future.result()
+                    shown.advance(len(future.result()))
             finally:  # after an error or an interrupt, nothing more is started
                 for future in futures:
                     future.cancel()
-        return
-    yield from joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(job)(*span) for span in spans)
+        return results
+    for batch in joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(_several)(job, s) for s in spans):
+        results += batch
+        shown.advance(len(batch))
+    return results
+
+
+def _several(job: Callable[[int], Any], numbers: range) -> list[Any]:
+    return [job(number) for number in numbers]
 
 
 @overload
@@ -566,30 +547,13 @@ def permutation_test(
     y_test: Labels,
     *,
     measure: list[Any] | tuple[Any, ...],
-    pos_label: Label = None,
-    n_permutations: int = 10_000,
-    better: str | None = None,
-    n_jobs: int = -1,
-    seed: int = 0,
-    progress: bool | None = None,
+    **options: Any,
 ) -> dict[str, PermutationTest]: ...
 @overload
 def permutation_test(
-    estimator: Estimator,
-    X_train: Any,
-    y_train: Labels,
-    X_test: Any,
-    y_test: Labels,
-    *,
-    measure: str | Spec | Measure | Callable[..., float] | None = None,
-    pos_label: Label = None,
-    n_permutations: int = 10_000,
-    better: str | None = None,
-    n_jobs: int = -1,
-    seed: int = 0,
-    progress: bool | None = None,
+    estimator: Estimator, X_train: Any, y_train: Labels, X_test: Any, y_test: Labels, **options: Any
 ) -> PermutationTest: ...
-@checked
+@checked  # type: ignore[misc]  # the overloads leave the arguments to the signature below
 def permutation_test(
     estimator: Estimator,
     X_train: Any,
@@ -629,67 +593,32 @@ def permutation_test(
     >>> test.observed, test.p_value
     (0.95, 0.005)
     """
-    m = n_permutations
-    _check_estimator(estimator)
     labels, tested = as_column(y_train, "y_train"), as_column(y_test, "y_test")
-    _same_length(X_train, labels, "X_train", "y_train")
-    _same_length(X_test, tested, "X_test", "y_test")
-    reader, ways = _reader(labels, pos_label, measure, better, "y_train", "recall")
-    truth = reader.truth(tested, "y_test")
-    learner = _Learner(estimator, reader, seed)
+    _check_inputs(estimator, ("X_train", X_train, "y_train", labels), ("X_test", X_test, "y_test", tested))
+    refits = _Refits.of(estimator, seed, labels, pos_label, measure, "recall", argument="y_train", better=better)
+    job = partial(refits.permuted, X_train, labels, X_test, refits.truth(tested, "y_test"))
     begun = time.perf_counter()
-    observed = dict(zip(ways, learner.values(learner.generator(0), X_train, labels, X_test, truth), strict=True))
+    observed = dict(zip(refits.ways, job(0), strict=True))
     seconds = time.perf_counter() - begun
     for name, value in observed.items():
         if value != value:
             raise InputError("measure", f"{name} has no value on the test set (0/0), so there is nothing to test")
-    null = np.full((m, len(observed)), np.nan)
-    done = 0
-    with Progress("permutations", m, progress) as shown:
-        for values in _batches(partial(learner.permuted, X_train, labels, X_test, truth), 0, m, n_jobs, seconds):
-            null[done : done + len(values)] = values
-            done += len(values)
-            shown.advance(len(values))
+    with Progress("permutations", n_permutations, progress) as shown:
+        null = np.array(_replicates(job, 1, n_permutations + 1, n_jobs, seconds, shown))
     tests = {}
-    for at, (name, way) in enumerate(ways.items()):
+    for at, (name, way) in enumerate(refits.ways.items()):
         refuse_undefined(null[:, at], name, "0/0 on the test set, as when nothing is predicted positive")
         tests[name] = PermutationTest(name, way, observed[name], null[:, at], "training labels", seed)
     return tests if isinstance(measure, list | tuple) else next(iter(tests.values()))
 
 
-def _one_class(truth: NDArray[Any]) -> bool:
-    return not len(truth) or bool((truth == truth[0]).all())
-
-
 @overload
 def bootstrap_oob(
-    estimator: Estimator,
-    X: Any,
-    y: Labels,
-    *,
-    measure: list[Any] | tuple[Any, ...],
-    pos_label: Label = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    n_jobs: int = -1,
-    seed: int = 0,
-    progress: bool | None = None,
+    estimator: Estimator, X: Any, y: Labels, *, measure: list[Any] | tuple[Any, ...], **options: Any
 ) -> dict[str, OutOfBag]: ...
 @overload
-def bootstrap_oob(
-    estimator: Estimator,
-    X: Any,
-    y: Labels,
-    *,
-    measure: str | Spec | Measure | Callable[..., float] | None = None,
-    pos_label: Label = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    n_jobs: int = -1,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> OutOfBag: ...
-@checked
+def bootstrap_oob(estimator: Estimator, X: Any, y: Labels, **options: Any) -> OutOfBag: ...
+@checked  # type: ignore[misc]  # the overloads leave the arguments to the signature below
 def bootstrap_oob(
     estimator: Estimator,
     X: Any,
@@ -724,23 +653,19 @@ def bootstrap_oob(
     >>> oob.value, oob.undefined
     (1.0, 0)
     """
-    b = n_resamples
-    _check_estimator(estimator)
-    labels = as_column(y, "y")
-    _same_length(X, labels, "X", "y")
-    reader, ways = _reader(labels, pos_label, measure, None, "y", "roc_auc")
-    job = partial(_Learner(estimator, reader, seed).bagged, X, labels, reader.truth(labels, "y"))
+    b, labels = n_resamples, as_column(y, "y")
+    _check_inputs(estimator, ("X", X, "y", labels))
+    refits = _Refits.of(estimator, seed, labels, pos_label, measure, "roc_auc", argument="y")
+    job = partial(refits.bagged, X, labels, refits.truth(labels, "y"))
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()
-        results = job(0, 1)
+        results = [job(0)]
         shown.advance()
-        for batch in _batches(job, 1, b, n_jobs, time.perf_counter() - begun):
-            results += batch
-            shown.advance(len(batch))
+        results += _replicates(job, 1, b, n_jobs, time.perf_counter() - begun, shown)
     drawn = np.array([values for values, _, _ in results])
     bags, outs = sum(single for _, single, _ in results), sum(single for _, _, single in results)
     intervals = {}
-    for at, name in enumerate(ways):
+    for at, name in enumerate(refits.ways):
         values = np.ascontiguousarray(drawn[:, at])
         defined = values[~np.isnan(values)]
         if len(defined) < 2:
