@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, Drawing, Rows, Wanted, merged_moments
+from cutline.kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, Drawing, KernelRequest, Rows, merged_moments
 from cutline.ranking import tie_starts
 from cutline.types import Floats
 
@@ -434,7 +434,7 @@ def accumulate(counts: NDArray[np.uint16], rows: Rows, a: NDArray[Any], b: NDArr
         into[...] = running[..., ends] - running[..., ends - sizes]
 
 
-def sum_replicate(a: NDArray[Any], b: NDArray[Any], wanted: Wanted, out: Floats) -> None:
+def sum_replicate(a: NDArray[Any], b: NDArray[Any], wanted: KernelRequest, out: Floats) -> None:
     """The vectors of sums of reweighted rankings, one in each row of ``a``, ``b`` and ``out``."""
     whole = a.dtype.kind in "iu"
     kind: Any = np.int64 if whole else np.float64
@@ -453,7 +453,7 @@ def sum_replicate(a: NDArray[Any], b: NDArray[Any], wanted: Wanted, out: Floats)
             _cut(a, b, whole, wanted, out[:, at:])
 
 
-def _sum_along(a: NDArray[Any], b: NDArray[Any], wanted: Wanted, out: Floats) -> None:
+def _sum_along(a: NDArray[Any], b: NDArray[Any], wanted: KernelRequest, out: Floats) -> None:
     """The sums that are taken along the groups."""
     n_pos, n_neg = ordered_sum(a), ordered_sum(b)
     cases, zero = n_pos + n_neg, 0 if a.dtype.kind in "iu" else 0.0
@@ -479,7 +479,7 @@ def _sum_along(a: NDArray[Any], b: NDArray[Any], wanted: Wanted, out: Floats) ->
         at += len(CUT)
 
 
-def _cut(a: NDArray[Any], b: NDArray[Any], whole: bool, wanted: Wanted, out: Floats) -> None:
+def _cut(a: NDArray[Any], b: NDArray[Any], whole: bool, wanted: KernelRequest, out: Floats) -> None:
     n_pos, n_neg = (ordered_sum(side).astype(np.float64) for side in (a, b))
     cuts = np.full((len(a), len(wanted.quotas), len(CUT)), np.nan)
     quotas = wanted.quotas * ((n_pos + n_neg) / wanted.cases)[:, None]
@@ -508,7 +508,7 @@ def resample(
     last: int,
     drawing: Drawing,
     rows: Rows,
-    wanted: Wanted,
+    wanted: KernelRequest,
     a: Any,
     b: Any,
     out: Floats,
@@ -523,14 +523,14 @@ def resample(
 
 
 def leave_out(
-    first: int, last: int, block: Any, rows: Rows, wanted: Wanted, a: Any, b: Any, out: Floats, stop: Any
+    first: int, last: int, block: Any, rows: Rows, wanted: KernelRequest, a: Any, b: Any, out: Floats, stop: Any
 ) -> None:
     """The sums without each block of units in turn."""
     counts = (np.arange(first, last)[:, None] != block).astype(np.uint16)
     _sum_all(counts, rows, wanted, a, out[first:last])
 
 
-def _sum_all(counts: NDArray[np.uint16], rows: Rows, wanted: Wanted, a: Any, out: Floats) -> None:
+def _sum_all(counts: NDArray[np.uint16], rows: Rows, wanted: KernelRequest, a: Any, out: Floats) -> None:
     both = np.empty((2, len(counts), len(a)), a.dtype)
     accumulate(counts, rows, both[0], both[1])
     sum_replicate(both[0], both[1], wanted, out)

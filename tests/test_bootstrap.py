@@ -78,7 +78,7 @@ def test_a_replicate_is_the_rows_it_drew(design: str, levels: int) -> None:
     specs = all_specs(int(ranking.cases))
     found = replicate(specs, dict(compute(specs, ranking).values), resampler, 8, jackknife=False)
     for r, (counts, reweighted) in enumerate(resampler.each(8)):
-        times = resampler.row_multiplicities(counts)
+        times = counts[resampler.unit_of_row()].astype(float)
         y, s, w = drawn_rows(sample, times)
         assert reweighted.rows == len(y)
         for spec in specs:
@@ -92,7 +92,7 @@ def test_draws_keep_their_number(stratified: bool) -> None:
     resampler = Resampler(make_sample(case.y, case.s), rank(make_sample(case.y, case.s)), stratified=stratified)
     positives = set()
     for counts, ranking in resampler.each(30):
-        times = resampler.row_multiplicities(counts)
+        times = counts[resampler.unit_of_row()].astype(float)
         assert times.sum() == 50
         assert ranking.n_pos == times[case.y == 1].sum()
         positives.add(ranking.n_pos)
@@ -104,7 +104,7 @@ def test_every_row_is_drawn_alike_often() -> None:
     case = random_case(0, 40, 10_000)
     sample = make_sample(case.y, case.s)
     resampler = Resampler(sample, rank(sample), stratified=False, seed=3)
-    times = np.array([resampler.row_multiplicities(counts) for counts, _ in resampler.each(4000)])
+    times = np.array([counts[resampler.unit_of_row()].astype(float) for counts, _ in resampler.each(4000)])
     assert times.mean() == 1.0
     assert times.var() == pytest.approx(1 - 1 / 40, rel=0.02)
     assert np.abs(times.mean(axis=0) - 1).max() < 4.5 / math.sqrt(4000)
@@ -119,7 +119,7 @@ def test_rows_of_a_group_come_together() -> None:
     resampler = Resampler(sample, rank(sample), stratified=True, clusters=sample.cluster, seed=1)
     for counts, _ in resampler.each(20):
         assert counts.sum() == len(np.unique(clusters))
-        times = resampler.row_multiplicities(counts)
+        times = counts[resampler.unit_of_row()].astype(float)
         assert all(len(set(times[clusters == g])) == 1 for g in np.unique(clusters))
 
 
@@ -130,7 +130,7 @@ def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
     sample = make_sample(y, s, sample_weight=w, clusters=clusters)
     resampler = Resampler(sample, rank(sample), stratified=False, clusters=sample.cluster)
     for counts, _ in resampler.each(20):
-        b1, b2, c1, c2 = resampler.row_multiplicities(counts)
+        b1, b2, c1, c2 = counts[resampler.unit_of_row()].astype(float)
         assert (b1, c1) == (b2, c2)
         assert b1 + c1 == 2
 

@@ -261,21 +261,6 @@ def test_pictures(trees: Any, kind: str) -> None:
         trees.plot("nonsense")
 
 
-def test_the_triplet_loss_has_an_interval() -> None:
-    rng = np.random.default_rng(0)
-    a, p, n = (rng.normal(size=(300, 3)) for _ in range(3))
-    e = cl.triplet_loss_estimate(a, p, n, margin=0.5, normalize=True)
-    assert e.value == pytest.approx(cl.triplet_loss(a, p, n, margin=0.5, normalize=True))
-    assert e.low < e.value < e.high
-    unit = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, p, n)]
-    losses = np.maximum(((unit[0] - unit[1]) ** 2).sum(1) - ((unit[0] - unit[2]) ** 2).sum(1) + 0.5, 0)
-    assert (e.high - e.low) / 2 == pytest.approx(1.96 * losses.std(ddof=1) * math.sqrt(300), rel=0.01)
-    rows = np.repeat(np.arange(300), 2)
-    doubled = cl.triplet_loss_estimate(a[rows], p[rows], n[rows], margin=0.5, normalize=True, clusters=rows)
-    assert doubled.high - doubled.low == pytest.approx(2 * (e.high - e.low), rel=0.01)
-    assert math.isnan(cl.triplet_loss_estimate(a[:1], p[:1], n[:1], margin=0.5, normalize=True).low)
-
-
 def test_a_class_of_one_case_is_not_sure_of_anything() -> None:
     y, p = forest(100, 3)
     y = np.where((y == 2) & (np.arange(100) != 2), 0, y)

@@ -134,7 +134,7 @@ def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: 
         for name in models:
             ev = cmp[name]
             resampler = Resampler(ev.sample, ev.ranking, stratified=stratified, seed=9, paired=True)
-            times = [resampler.row_multiplicities(counts) for counts, _ in resampler.each(b)]
+            times = [counts[resampler.unit_of_row()].astype(float) for counts, _ in resampler.each(b)]
             for first, second in zip(rows.setdefault(stratified, times), times, strict=True):
                 assert (first == second).all()  # the same rows, whatever the scores
     checked = 0
@@ -233,7 +233,7 @@ def test_groups_are_drawn_whole_for_every_model() -> None:
     assert all(row["method"] == "paired bootstrap" for row in cmp.differences)
     resampler = Resampler(cmp["m0"].sample, cmp["m0"].ranking, stratified=False, clusters=clusters, seed=0, paired=True)
     for r, (counts, _) in enumerate(resampler.each(3)):
-        drawn = np.repeat(np.arange(60), resampler.row_multiplicities(counts).astype(int))
+        drawn = np.repeat(np.arange(60), counts[resampler.unit_of_row()].astype(int))
         for name, s in models.items():
             assert cmp.replicates[name]["accuracy"][r] == pytest.approx(cl.accuracy(y[drawn], s[drawn]))
     flipped = cl.compare(y, models, **how)

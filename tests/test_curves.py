@@ -102,7 +102,7 @@ def test_a_band_is_the_quantiles_of_literal_resamples() -> None:
     resampler = Resampler(ev.sample, ev.ranking, stratified=False, seed=5)
     heights = []
     for counts, _ in resampler.each(400):
-        times = resampler.row_multiplicities(counts).astype(int)
+        times = counts[resampler.unit_of_row()].astype(int)
         y_drawn, s_drawn = np.repeat(y, times), np.repeat(s, times)
         heights.append([cl.qrecall(y_drawn, s_drawn, quota=int(j)) if j else 0.0 for j in band.x])
     low, high = np.quantile(heights, [0.05, 0.95], axis=0)

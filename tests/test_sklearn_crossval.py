@@ -92,7 +92,7 @@ def test_replicates_keep_the_size_of_each_fold(stratified: bool) -> None:
     resampler = Resampler(sample, rank(sample), stratified=stratified, seed=1, units=units)
     seen = set()
     for counts, ranking in resampler.each(20):
-        times = resampler.row_multiplicities(counts)
+        times = counts[resampler.unit_of_row()].astype(float)
         seen.add(tuple(times))
         for k in range(4):
             for here in [y & (fold == k), ~y & (fold == k)] if stratified else [fold == k]:

@@ -143,12 +143,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "threshold_for": {"y_true": Y, "y_score": P},
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
-    "triplet_loss_estimate": {
-        "anchor": [[1.0, 0.0]] * 2,
-        "positive": [[1.0, 0.0]] * 2,
-        "negative": [[0.0, 1.0]] * 2,
-        "margin": 0.5,
-    },
 }
 # "5", "5%" and "20-60" are quotas there
 QUOTA_AS_TEXT = {"compare", "evaluate", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}

@@ -104,7 +104,6 @@ from .inference.limits import (
 )
 from .inference.resampling import (
     bootstrap as bootstrap,
-    triplet_loss_estimate as triplet_loss_estimate,
 )
 from .inference.retraining import (
     bootstrap_oob as bootstrap_oob,

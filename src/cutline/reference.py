@@ -325,8 +325,6 @@ PARAMETERS: dict[str, str] = {
     ),
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",
-    "triplet_loss_estimate.margin": "How much farther away the negative must be than the positive.",
-    "triplet_loss_estimate.clusters": "The anchor of each triplet: triplets that share one are not independent.",
     "Evaluation.at.quota": "Cut after this many cases, or this share of them.",
     "Evaluation.at.threshold": "Cut at this score: cases above it are taken.",
     "Evaluation.at.recall": "The cut that finds at least this share of the positives with the fewest cases taken.",

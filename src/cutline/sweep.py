@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import compiled
-from .kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, TOTALS, Loss, Wanted, harmonic_table
+from .kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, TOTALS, KernelRequest, Loss, harmonic_table
 from .ranking import Ranking
 from .runtime import in_threads
 
@@ -167,14 +167,14 @@ def _loss_inputs(
 
 def kernel_request(
     request: SumsRequest, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), most: int = 0
-) -> Wanted:
+) -> KernelRequest:
     """What the passes over many replicates of a ranking with these scores need to know.
 
     ``above`` is the number of groups above each of the request's thresholds. Places are summed by a table of harmonic
     numbers, for up to ``most`` cases.
     """
     log_p, log_q, losses = _loss_inputs(score, request) if "losses" in request.parts else (_NO_TABLE, _NO_TABLE, [])
-    return Wanted(
+    return KernelRequest(
         score,
         log_p,
         log_q,

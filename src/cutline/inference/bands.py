@@ -20,7 +20,7 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..types import Floats
 from .differences import flipped_scale, sign_matrix
-from .limits import t_quantile, wilson, wilson_spread, z_of
+from .limits import t_quantile, wilson, wilson_middles, z_of
 from .resampling import Resampler
 
 _AXIS = {"roc": 1, "precision_recall": 2}
@@ -41,8 +41,14 @@ def band(
 
     Replicates show how the curve varies where it does, and nothing where it runs along an end of its range; there the
     width is that of a share of ``trials`` cases: of the places taken for the hit rate, of those taken at that recall
-    for the precision, of the positives for all others. At the first places of ROC and precision–recall, where no case
-    of the other class has come yet, the lower limit is opened; with all cases taken the curve is what it is.
+    for the precision, of the positives for all others. The simultaneous band stretches all widths by one factor until
+    a share ``level`` of the replicates' curves lies inside everywhere, and by t/z for one degree of freedom less than
+    the cases of the smaller class (or the clusters). With all cases taken the curve is what it is.
+
+    However high the best negative of the sample scores, another sample may have some above: over the first three
+    negatives the lower limit of the ROC rises from 0 (3/n⁻ of the negatives may go unseen in 5 % of samples). To find
+    the last positives of a population the whole list may be needed: over the last three positives the lower limit of
+    the precision falls to that of the share of positives.
     """
     if name in _BY_IDENTITY:
         x = np.maximum(grid, 1e-6)  # the hit rate of no places is that of the first
@@ -68,39 +74,14 @@ def band(
     whole = shares >= 1.0 - 1e-12
     fixed = whole if name in ("qrecall", "roc", "tpr_fpr") else np.zeros_like(whole)
     fixed = fixed | (shares <= 0.0) if name in ("qrecall", "tpr_fpr") else fixed
-    low, high = share_band(value, drawn, trials, level, simultaneous=simultaneous, freedom=freedom, fixed=fixed)
-    if name == "roc":
-        low = open_ends(name, grid, low, n_neg, 0.0)
-    elif name == "qrecall":  # no more positives can be missing than cases are left
-        low = np.maximum(low, 1.0 - (1.0 - shares) / wilson(n_pos, n_pos + n_neg, level).low)
-    elif name == "precision_recall":
-        low = open_ends(name, grid, low, n_pos, wilson(n_pos, n_pos + n_neg, level).low)
-    return low, high
-
-
-def share_band(
-    value: Floats,
-    drawn: Floats,
-    trials: Floats,
-    level: float,
-    *,
-    simultaneous: bool,
-    freedom: float,
-    fixed: NDArray[np.bool_],
-) -> tuple[Floats, Floats]:
-    """Band of a curve of shares (TPR, hit rate, Qrecall, precision) around its observed values.
-
-    At each abscissa the spread below and above is that of the replicates (``drawn``, one row each), and at least that
-    of a Wilson interval of ``trials`` cases: where the curve runs along 0 or 1 replicates do not vary. The simultaneous
-    band stretches all of them by one factor until a share ``level`` of the replicates' curves lies inside everywhere,
-    and by t/z for ``freedom`` degrees of freedom, one less than the cases of the smaller class (or the clusters).
-    ``fixed``: abscissas at which the curve is what it is in every sample (all cases taken).
-    """
+    # At each abscissa the spread below and above is that of the replicates, and at least that of a Wilson interval.
     tail = (1.0 - level) / 2.0
     low, high = np.nanquantile(drawn, [tail, 1.0 - tail], axis=0)
     middle = np.nanmedian(drawn, axis=0)
-    least_down, least_up = wilson_spread(np.clip(value, 0.0, 1.0), trials, level)
-    down, up = np.maximum(middle - low, least_down), np.maximum(high - middle, least_up)
+    share = np.clip(value, 0.0, 1.0)
+    centre, half = wilson_middles(share, np.maximum(trials, 1.0), level)
+    down = np.maximum(middle - low, np.maximum(share - centre + half, 0.0))
+    up = np.maximum(high - middle, np.maximum(centre + half - share, 0.0))
     small = t_quantile(level, max(freedom, 2.0)) / z_of(level)
     stretch = 1.0
     if simultaneous:
@@ -111,23 +92,18 @@ def share_band(
         stretch = max(1.0, float(np.quantile(beyond.max(axis=1), level)))
     down, up = small * stretch * down, small * stretch * up
     down, up = np.where(fixed, 0.0, down), np.where(fixed, 0.0, up)
-    return np.clip(value - down, 0.0, 1.0), np.clip(value + up, 0.0, 1.0)
-
-
-def open_ends(name: str, x: Floats, low: Floats, cases: float, least: float) -> Floats:
-    """Lower limits at the end of a curve that a sample shows too high: ROC near FPR 0, precision near recall 1.
-
-    However high the best negative of the sample scores, another sample may have some above: over the first three
-    negatives the lower limit of the ROC rises from 0 (3/n⁻ of the negatives may go unseen in 5 % of samples). To find
-    the last positives of a population the whole list may be needed: over the last three positives the lower limit of
-    the precision falls to that of the share of positives. ``cases``: n⁻ or n⁺; ``least``: 0 or the lower limit of that
-    share."""
-    unseen = min(3.0 / cases, 1.0)
-    if name == "roc":
-        ramp = least + (float(np.interp(unseen, x, low)) - least) * np.clip(x / unseen, 0.0, 1.0)
-        return np.where(x < unseen, np.minimum(low, ramp), low)
-    ramp = least + (float(np.interp(1.0 - unseen, x, low)) - least) * np.clip((1.0 - x) / unseen, 0.0, 1.0)
-    return np.where(x > 1.0 - unseen, np.minimum(low, ramp), low)
+    low, high = np.clip(value - down, 0.0, 1.0), np.clip(value + up, 0.0, 1.0)
+    share_limit = wilson(n_pos, n_pos + n_neg, level).low
+    if name == "qrecall":  # no more positives can be missing than cases are left
+        low = np.maximum(low, 1.0 - (1.0 - shares) / share_limit)
+    elif name in _AXIS:
+        x, cases, least = (grid, n_neg, 0.0) if name == "roc" else (1.0 - grid, n_pos, share_limit)
+        unseen = min(3.0 / cases, 1.0)
+        inside = float(np.interp(unseen if name == "roc" else 1.0 - unseen, grid, low))
+        ramp = least + (inside - least) * np.clip(x / unseen, 0.0, 1.0)
+        open_ = grid < unseen if name == "roc" else grid > 1.0 - unseen
+        low = np.where(open_, np.minimum(low, ramp), low)
+    return low, high
 
 
 Flags = NDArray[np.bool_]

@@ -33,7 +33,7 @@ from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import Drawn, RowEvidence
-from .limits import effective_freedom, jackknife, scaled_limits, serial_inflation, t_quantile, wilson_share, z_of
+from .limits import effective_freedom, jackknife, serial_inflation, t_quantile, wilson_share, z_of
 from .resampling import Replicates, Resampled, Resampler
 
 _SHARES = 101  # a range of shares is read at so many of them: closer than batches of a hundred cases can tell apart
@@ -133,16 +133,12 @@ class BatchLists:
             sums = sums_of_groups(x, self.pos, self.size, before)
         self._ends = np.concatenate([[0.0], np.cumsum(self.size)])
         self._sums = [positives, *(np.concatenate([[0.0], np.cumsum(part)]) for part in sums[:4])]
-        self._lost = sums[4]
+        self.lost = sums[4]  # pairs within a batch that the negatives of each group lose
         self.first_group = first
         self._start = self._ends[first]
         self.cases = np.diff(self._start)
         self.positives = np.diff(self._sums[0][first])
-
-    @property
-    def ends_in_batch(self) -> Floats:
-        """Cases of its batch up to the end of each group."""
-        return np.asarray(self._ends[1:] - self._start[self.batch])
+        self.ends_in_batch = self._ends[1:] - self._start[self.batch]  # cases of its batch up to the end of each group
 
     def places(self, quota: int | float) -> Floats:
         """Places that a quota means in each batch."""
@@ -181,12 +177,6 @@ class BatchLists:
     def above(self, threshold: float) -> Floats:
         """Cases of each batch that score above a threshold."""
         return np.bincount(self.batch, self.size * (self.score > threshold), len(self.cases)).astype(np.float64)
-
-    @cached_property
-    def pairs_won(self) -> tuple[Floats, Floats]:
-        """Pairs of a positive and a negative of one batch in which the positive scores higher, ties half; all pairs."""
-        won = np.bincount(self.batch, self._lost, len(self.cases)).astype(np.float64)
-        return won, self.positives * (self.cases - self.positives)
 
 
 def places_in(cases: Floats, quota: int | float) -> Floats:
@@ -268,6 +258,7 @@ class BatchRows(RowEvidence):
     """
 
     batched: ClassVar[bool] = True
+    independent = False
     batches: Partition = field(default_factory=lambda: Partition(np.empty(0, np.intp), ()))
     unit_of_batch: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
     grouped: BatchGroups | None = None
@@ -290,10 +281,6 @@ class BatchRows(RowEvidence):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "kept": self.kept}
 
-    @property
-    def independent(self) -> bool:
-        return False
-
     @cached_property
     def n_units(self) -> int:
         """Batches, or clusters of them: what is resampled."""
@@ -309,14 +296,16 @@ class BatchRows(RowEvidence):
         return MappingProxyType({**super().facts, "batches": len(self.batches), "batch_order": self.batches.order})
 
     @cached_property
-    def _lists(self) -> dict[Ties, BatchLists]:
+    def _worked_out(self) -> dict[Any, Any]:
+        """Lists by the rule for ties, and what units hold by quota."""
         return {}
 
     def lists(self, ties: Ties = "expected") -> BatchLists:
         """The list of each batch."""
-        if ties not in self._lists:
-            self._lists[ties] = BatchLists(self.groups.split_ties(ties), len(self.batches))
-        return self._lists[ties]
+        if ties not in self._worked_out:
+            self._worked_out[ties] = BatchLists(self.groups.split_ties(ties), len(self.batches))
+        lists: BatchLists = self._worked_out[ties]
+        return lists
 
     @cached_property
     def groups(self) -> BatchGroups:
@@ -332,15 +321,11 @@ class BatchRows(RowEvidence):
     def cells(self, spec: Spec) -> Floats:
         """What each unit holds at each of the quotas that a measure is read at: unit, quota, cell."""
         assert spec.quota is not None
-        if (spec.quota, spec.ties) not in self._cells:
+        if (spec.quota, spec.ties) not in self._worked_out:
             lists = self.lists(spec.ties)
-            found = [lists.at(lists.places(quota)) for quota in quotas_in_batches(spec.quota)[0]]
-            self._cells[spec.quota, spec.ties] = self.by_unit(np.stack(found, axis=1))
-        return self._cells[spec.quota, spec.ties]
-
-    @cached_property
-    def _cells(self) -> dict[tuple[Any, Ties], Floats]:
-        return {}
+            cells = [lists.at(lists.places(quota)) for quota in quotas_in_batches(spec.quota)[0]]
+            self._worked_out[spec.quota, spec.ties] = self.by_unit(np.stack(cells, axis=1))
+        return np.asarray(self._worked_out[spec.quota, spec.ties])
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Measures at a quota from the cuts of all batches, the others from the whole list."""
@@ -359,8 +344,8 @@ class BatchRows(RowEvidence):
         self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
     ) -> dict[Spec, Replicates]:
         of_quota = [spec for spec in wanted if spec.measure.needs_quota]
-        others = {spec: one for spec, one in wanted.items() if not spec.measure.needs_quota}
-        found = super().replicate(others, settings, paired=paired)
+        others = {spec: request for spec, request in wanted.items() if not spec.measure.needs_quota}
+        replicates = super().replicate(others, settings, paired=paired)
         drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
         for times in self.multiplicities(settings) if of_quota else ():
             for spec in of_quota:
@@ -370,8 +355,8 @@ class BatchRows(RowEvidence):
         shares, strata = np.full(self.n_units, 1.0 / self.n_units), np.zeros(self.n_units, np.int64)
         for spec in of_quota:
             left = self.left_out(spec)
-            found[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left, shares, strata)
-        return found
+            replicates[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left, shares, strata)
+        return replicates
 
     def multiplicities(self, settings: Settings) -> Any:
         """How often each unit is drawn, a row for each replicate, some replicates at a time."""
@@ -399,22 +384,6 @@ class BatchRows(RowEvidence):
         """
         in_order = self.batches.order != "name" and len(each) == len(self.batches)
         return serial_inflation(each[self.unit_of_batch], level) if in_order and np.isfinite(each).all() else 1.0
-
-    def quota_interval(self, spec: Spec, value: float, level: float) -> Interval:
-        """Interval of a measure at a quota, from how it varies over the units."""
-        if self.n_units < 2:
-            return Interval(math.nan, math.nan)
-        _, taken, _, cases = self.cells(spec)[:, :, :4].sum(axis=0).T
-        if spec.measure.interval == "moving_cut_recall" and (taken >= cases * (1.0 - 1e-12)).all():
-            return Interval(value, value)  # a place for everybody finds everybody
-        error, psi = jackknife(self.left_out(spec))
-        error *= self.widening(psi, level)
-        taking = float(np.count_nonzero(self.cells(spec)[:, :, 1].any(axis=1)))
-        low, high = spec.measure.range
-        if (low, high) == (0.0, 1.0):
-            return share_limits(value, error, effective_freedom(psi), taking, level)
-        scale = "log" if low == 0.0 else "atanh"
-        return scaled_limits(value, error, effective_freedom(psi), level, scale)
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         raise whole_list("this cut")
@@ -500,7 +469,9 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
 
 def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
     """AUC over pairs of a positive and a negative of one batch, with an interval from leaving units out."""
-    won, pairs = (rows.by_unit(values) for values in rows.lists().pairs_won)
+    lists = rows.lists()
+    won = rows.by_unit(np.bincount(lists.batch, lists.lost, len(lists.cases)).astype(np.float64))
+    pairs = rows.by_unit(lists.positives * (lists.cases - lists.positives))
     total = float(pairs.sum())
     if not total > 0.0:
         return Estimate("within_batch_auc", math.nan, reason="no batch has both classes")

@@ -86,10 +86,20 @@ def influences(totals: ClassTotals, specs: Sequence[Spec]) -> Influence:
             compiled.add_risk_influence(ranked.order, ranked.tie, sample.right, sample.row_weight, of_risk)
             part += slope["risk"] * of_risk
         parts[spec] = part
-    ranked_specs = [spec for spec in specs if set(spec.measure.areas) & set(COLUMN_AREAS)]
     variance = np.full((sample.n_classes, 3), np.nan)
-    if ranked_specs:
-        variance = _add_columns(totals, ranked_specs, slopes, parts)
+    ranked_specs = [spec for spec in specs if set(spec.measure.areas) & set(COLUMN_AREAS)]
+    if ranked_specs:  # what comes through the areas of the columns, one column at a time
+        truth = totals.decisions.truth
+        table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in ranked_specs])
+        out, variance = np.zeros((len(sample), len(ranked_specs))), np.zeros((sample.n_classes, 3))
+        for k in range(sample.n_classes):
+            if truth[k] > 0 and truth[k] != truth.sum() and table[:, :, k].any():
+                add_column(totals, totals.column_order(k), k, table, out, variance[k])
+        for spec, added in zip(ranked_specs, np.ascontiguousarray(out.T), strict=True):
+            if "pair_auc" in spec.measure.areas:  # a pair's area does not change when all cases of a class grow alike
+                means = np.bincount(sample.code, weights=added * sample.row_weight, minlength=len(truth)) / truth
+                added -= means[sample.code]
+            parts[spec] += added
     return Influence({spec: part * sample.row_weight for spec, part in parts.items()}, variance)
 
 
@@ -115,29 +125,6 @@ def slopes_of(spec: Spec, sums: ClassSums) -> dict[str, Floats]:
         above, below = (replace(base, **{name: value}).value(spec) for value in steps)
         slopes[name] = np.asarray((above - below) / (2.0 * _SHARE_STEP))
     return slopes
-
-
-def _add_columns(
-    totals: ClassTotals,
-    specs: Sequence[Spec],
-    slopes: Mapping[Spec, Mapping[str, Floats]],
-    parts: Mapping[Spec, Floats],
-) -> Floats:
-    """Add what comes through the areas of the columns, one column at a time; gives the variances of the areas."""
-    sample, truth = totals.sample, totals.decisions.truth
-    n = len(sample)
-    table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in specs])
-    out, squares = np.zeros((n, len(specs))), np.zeros((sample.n_classes, 3))
-    for k in range(sample.n_classes):
-        if truth[k] == 0 or truth[k] == truth.sum() or not table[:, :, k].any():
-            continue
-        add_column(totals, totals.column_order(k), k, table, out, squares[k])
-    for spec, added in zip(specs, np.ascontiguousarray(out.T), strict=True):
-        if "pair_auc" in spec.measure.areas:  # a pair's area does not change when all cases of one class grow alike
-            means = np.bincount(sample.code, weights=added * sample.row_weight, minlength=len(truth)) / truth
-            added -= means[sample.code]
-        parts[spec][:] += added
-    return squares
 
 
 def add_column(totals: ClassTotals, ranked: ColumnOrder, k: int, slopes: Floats, out: Floats, squares: Floats) -> None:

@@ -26,18 +26,7 @@ from ..estimate import Interval
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..types import Floats
-from .limits import (
-    beta_binomial_quantiles,
-    clopper_pearson,
-    combined_freedom,
-    dot,
-    effective_freedom,
-    freedom_of,
-    scaled_limits,
-    t_quantile,
-    wilson_share,
-    z_of,
-)
+from . import limits
 
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
 FEW_CARRY = 30  # fewer degrees of freedom: nearly perfect models, at which a case far out on the wrong side counts much
@@ -52,16 +41,16 @@ def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, floa
         return math.nan, math.nan, 1.0
     below = (n_neg - np.cumsum(b) + b / 2.0) / n_neg
     above = (np.cumsum(a) - a / 2.0) / n_pos
-    auc = dot(below, a) / n_pos
+    auc = limits.dot(below, a) / n_pos
     if min(n_pos, n_neg) < 2:
         return auc, math.nan, 1.0
     variances, freedoms = np.zeros(2), np.zeros(2)
     for k, (placed, counts, n) in enumerate(((below, a, n_pos), (above, b, n_neg))):
-        square = np.square(placed - dot(placed, counts) / n)
-        second = dot(square, counts)
+        square = np.square(placed - limits.dot(placed, counts) / n)
+        second = limits.dot(square, counts)
         variances[k] = second / (n - 1.0) / n
-        freedoms[k] = freedom_of(second, dot(np.square(square), counts), n)
-    return auc, float(variances.sum()), combined_freedom(variances, freedoms)
+        freedoms[k] = limits.freedom_of(second, limits.dot(np.square(square), counts), n)
+    return auc, float(variances.sum()), limits.combined_freedom(variances, freedoms)
 
 
 def newcombe_limits(auc: float, n_pos: float, n_neg: float, z: float) -> Interval:
@@ -107,22 +96,22 @@ def auc_interval(
     the wrong side, which carry the variance of a nearly perfect ranking with heavy tails, shows next to none.
     """
     if not variance > 0.0 or not 0.0 < auc < 1.0 or (math.isfinite(freedom) and min(n_pos, n_neg) < FEW_CASES):
-        return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
+        return newcombe_limits(auc, n_pos, n_neg, limits.z_of(level)), "newcombe"
     error = math.sqrt(variance)
     if logit:
-        low, high = scaled_limits(auc, error, freedom, level, "logit")
+        low, high = limits.scaled_limits(auc, error, freedom, level, "logit")
         if freedom < FEW_CARRY:
-            low = min(low, newcombe_limits(auc, n_pos, n_neg, z_of(level)).low)
+            low = min(low, newcombe_limits(auc, n_pos, n_neg, limits.z_of(level)).low)
         return Interval(low, high), "delong_t" if math.isfinite(freedom) else "delong_logit"
-    low, high = scaled_limits(auc, error, math.inf, level)
+    low, high = limits.scaled_limits(auc, error, math.inf, level)
     return Interval(max(0.0, low), min(1.0, high)), "delong"
 
 
 def likelihood_ratio_limits(hits: float, n_pos: float, false: float, n_neg: float, level: float) -> Interval:
     """Ratio of two independent shares from their Wilson intervals (MOVER-R, Donner & Zou 2012): LR+, LR−."""
     p1, p2 = hits / n_pos, false / n_neg
-    l1, u1 = wilson_share(p1, n_pos, level)
-    l2, u2 = wilson_share(p2, n_neg, level)
+    l1, u1 = limits.wilson_share(p1, n_pos, level)
+    l2, u2 = limits.wilson_share(p2, n_neg, level)
     both = p1 * p2
     low = (both - math.sqrt(max(both**2 - l1 * u2 * (2 * p1 - l1) * (2 * p2 - u2), 0.0))) / (u2 * (2 * p2 - u2))
     if p2 <= 0.0 or l2 <= 0.0:
@@ -166,10 +155,10 @@ def loss_moments(
     """Moments of a mean of losses from tie groups: what a positive and what a negative of each group lose."""
     a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
     n = float(a.sum() + b.sum())
-    mean = (dot(a, if_positive) + dot(b, if_negative)) / n
+    mean = (limits.dot(a, if_positive) + limits.dot(b, if_negative)) / n
     of_pos, of_neg = np.square(if_positive - mean), np.square(if_negative - mean)
-    second = dot(a, of_pos) + dot(b, of_neg)
-    freedom = freedom_of(second, dot(a, np.square(of_pos)) + dot(b, np.square(of_neg)), n)
+    second = limits.dot(a, of_pos) + limits.dot(b, of_neg)
+    freedom = limits.freedom_of(second, limits.dot(a, np.square(of_pos)) + limits.dot(b, np.square(of_neg)), n)
     variance = second / max(n - 1.0, 1.0)
     if probability is None:
         return LossMoments(n, mean, variance, freedom)
@@ -183,8 +172,8 @@ def loss_moments(
 
 
 def _expected_ratio(size: Floats, p: Floats, if_positive: Floats, if_negative: Floats) -> float:
-    first = dot(size, p * if_positive + (1.0 - p) * if_negative)
-    second = dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
+    first = limits.dot(size, p * if_positive + (1.0 - p) * if_negative)
+    second = limits.dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
     return second / first if first > 0.0 else math.nan
 
 
@@ -277,8 +266,8 @@ def hit_rate_limits(cut: QuotaCut, level: float) -> Interval:
     if cut.relief > 0.0 and 0.0 < h < 1.0:  # inside a tie, whose cases count with their mean: as many trials as vary so
         variance = (h * (1.0 - h) + (1.0 - cut.share) * max((h - chance) ** 2 for chance in cut.chances)) / k
         variance -= cut.relief / cut.taken**2 * cut.cases / cut.size
-        return wilson_share(h, h * (1.0 - h) / max(variance, h * (1.0 - h) / cut.size), level)
-    z2, lows, highs = z_of(level) ** 2, [], []
+        return limits.wilson_share(h, h * (1.0 - h) / max(variance, h * (1.0 - h) / cut.size), level)
+    z2, lows, highs = limits.z_of(level) ** 2, [], []
     for p in cut.chances:  # the two roots of the score equation, a quadratic in h
         a = k + z2 * (1.0 - moving)
         b = 2.0 * k * h + z2 * (1.0 - 2.0 * moving * p)
@@ -292,9 +281,9 @@ def hit_rate_limits(cut: QuotaCut, level: float) -> Interval:
 def _at_least_exact(low: float, high: float, share: float, trials: float, level: float) -> Interval:
     """Limits of a share, at least Clopper and Pearson's next to an end of the range with fewer than five cases."""
     if 0.0 < share < 0.1 and share * trials < _FEW:
-        low = min(low, clopper_pearson(share * trials, trials, level).low)
+        low = min(low, limits.clopper_pearson(share * trials, trials, level).low)
     if 0.9 < share < 1.0 and (1.0 - share) * trials < _FEW:
-        high = max(high, clopper_pearson(share * trials, trials, level).high)
+        high = max(high, limits.clopper_pearson(share * trials, trials, level).high)
     return Interval(low, high)
 
 
@@ -333,10 +322,10 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
     sharp = cut.slope > _SHARP_CUT or (cut.hit_rate >= 0.9 and cut.slope > 0.1)
     variance = max(qrecall_variance(cut, inner, chance) for chance in (cut.chances if sharp else cut.chances[:1]))
     ratio = inner * (1.0 - inner) / max(variance * trials, 1e-300)
-    low, high = wilson_share(found, trials * min(ratio, 1000.0), level)
+    low, high = limits.wilson_share(found, trials * min(ratio, 1000.0), level)
     if sharp and found > 0.0:
         # all above the cut are hits, none below: Qrecall is q/prevalence, so that 1/Qrecall, not Qrecall, is a mean
-        half = z_of(level) * math.sqrt(variance) / found**2
+        half = limits.z_of(level) * math.sqrt(variance) / found**2
         low, high = min(low, 1.0 / (1.0 / found + half)), min(1.0, max(high, 1.0 / max(1.0 / found - half, 1.0)))
     low, high = _at_least_exact(low, high, found, trials, level)
     left = replace(cut, hits=cut.positives - cut.hits, taken=cut.cases - cut.taken)
@@ -384,34 +373,11 @@ def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, 
     """Hits among some places at a rate, whose outcomes correlate by ``rho``; ``variance`` is that of the hits."""
     size = 1.0 / max(min(rho, 0.95), 1e-9) - 1.0
     tail = (1.0 - level) / 2.0
-    low, high = beta_binomial_quantiles((tail, 1.0 - tail), places, rate * size, (1.0 - rate) * size)
+    low, high = limits.beta_binomial_quantiles((tail, 1.0 - tail), places, rate * size, (1.0 - rate) * size)
     if min(rate, 1.0 - rate) * size < 0.499:  # so much variance so near an end would be a coin between the two ends
-        half = z_of(level) * math.sqrt(variance)
+        half = limits.z_of(level) * math.sqrt(variance)
         low, high = min(low, math.floor(places * rate - half)), max(high, math.ceil(places * rate + half))
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
-
-
-def inflation(
-    influence: Floats,
-    plain: float,
-    taken: float,
-    level: float,
-    clusters: NDArray[Any] | None = None,
-    heaviest: float = 0.0,
-) -> float:
-    """Variance over rows or clusters relative to ``plain``, that of independent cases of weight 1; times (t/z)².
-
-    ``influence``: of each row on the hit rate or on Qrecall. t has the degrees of freedom of the variance estimate, so
-    that few clusters count for fewer. Where nothing varies (all taken are hits) the ratio is that of the cases taken to
-    the rows or clusters that they come from. ``heaviest``: see :func:`heaviest_unseen`; the ratio is at least that.
-    """
-    psi = influence if clusters is None else np.bincount(clusters, weights=influence).astype(np.float64)
-    units = len(psi)
-    observed = float((psi**2).sum()) * units / max(units - 1.0, 1.0)
-    carrying = max(int(np.count_nonzero(np.abs(psi) > 1e-15)), 1)
-    small = t_quantile(level, effective_freedom(psi)) / z_of(level) if observed > 0.0 else 1.0
-    ratio = observed / plain if plain > 0.0 and observed > 0.0 else max(taken / carrying, 1.0)
-    return max(ratio * small**2, heaviest, 1e-6)
 
 
 def heaviest_unseen(
@@ -474,4 +440,12 @@ def dependent_cut(
     heaviest = 0.0
     if sample.weight is not None:
         heaviest = heaviest_unseen(positive, above, weight, np.argsort(-score, kind="stable"), taken)
-    return replace(cut, size=cut.cases / inflation(influence, plain, taken, level, clusters, heaviest))
+    # Variance over rows or clusters relative to that of independent cases of weight 1, times (t/z)²: t has the degrees
+    # of freedom of the variance estimate, so that few clusters count for fewer. Where nothing varies (all taken are
+    # hits) the ratio is that of the cases taken to the rows or clusters that they come from.
+    psi = influence if clusters is None else np.bincount(clusters, weights=influence).astype(np.float64)
+    observed = float((psi**2).sum()) * len(psi) / max(len(psi) - 1.0, 1.0)
+    carrying = max(int(np.count_nonzero(np.abs(psi) > 1e-15)), 1)
+    small = limits.t_quantile(level, limits.effective_freedom(psi)) / limits.z_of(level) if observed > 0.0 else 1.0
+    ratio = observed / plain if plain > 0.0 and observed > 0.0 else max(taken / carrying, 1.0)
+    return replace(cut, size=cut.cases / max(ratio * small**2, heaviest, 1e-6))

@@ -305,6 +305,9 @@ class RowEvidence(PicklesFields, Evidence):
     def keeps_list(self) -> bool:
         return self.fold is None
 
+    def label(self, method: str) -> str:
+        return method if self.fold is None else f"{method}_within_folds"
+
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent or (self.fold is not None and self.clusters is None):
             return self.cuts.at(taken, hits)
@@ -327,9 +330,6 @@ class RowEvidence(PicklesFields, Evidence):
             paired=paired,
             units=units,
         )
-
-    def label(self, method: str) -> str:
-        return method if self.fold is None else f"{method}_within_folds"
 
     def band(self, name: str, settings: Settings) -> Any:
         return partial(bands.band, name, self.ranking, settings, self.resampler)

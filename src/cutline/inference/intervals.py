@@ -27,7 +27,7 @@ from ..quotas import Quotas
 from ..sweep import Counts
 from ..types import Floats
 from . import limits
-from .batch_rows import BatchRows
+from .batch_rows import BatchRows, share_limits
 from .closed_forms import (
     FEW_CARRY,
     FEW_POSITIVES,
@@ -43,19 +43,6 @@ from .closed_forms import (
     qrecall_limits,
 )
 from .evidence import Evidence
-from .limits import (
-    dot,
-    edge_limits,
-    freedom_in_small_class,
-    freedom_of,
-    mover_limits,
-    range_limits,
-    scaled_limits,
-    t_quantile,
-    wilson,
-    wilson_share,
-    z_of,
-)
 from .resampling import Replicates, Resampled
 
 # Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
@@ -64,6 +51,7 @@ _PRIOR_CASES = 10.0
 _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule of five for a normal approximation
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 _NONE_DRAWN = Replicates(math.nan, np.empty(0))
+_NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
 
 
 @dataclass(eq=False)
@@ -119,7 +107,7 @@ class IntervalInputs:
         error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
         other, freedom = self.replicates.jackknife()
         freedom = freedom if freedom == freedom else max(self.smaller_class - 1.0, 1.0)
-        freedom = freedom_in_small_class(freedom, self.smaller_class)
+        freedom = limits.freedom_in_small_class(freedom, self.smaller_class)
         of_places = self.measure.extensive or self.measure.needs_quota
         if not self.evidence.independent and not of_places and other == other:
             error = max(error, other)
@@ -202,7 +190,7 @@ def newcombe_difference(inputs: IntervalInputs) -> Interval:
     """Youden index, and balanced accuracy: two independent proportions by their Wilson intervals (Newcombe 1998)."""
     c, (bottom, top) = inputs.cells, inputs.measure.range
     sides = ((c.tp, c.tp + c.fn), (c.fp, c.fp + c.tn))
-    low, high = mover_limits(*((hits / n, wilson(hits, n, inputs.level)) for hits, n in sides))
+    low, high = limits.mover_limits(*((hits / n, limits.wilson(hits, n, inputs.level)) for hits, n in sides))
     half = (top - bottom) / 2.0  # the difference runs from −1 to 1, the measure over its range
     return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
 
@@ -219,7 +207,7 @@ def ratio_of_rates(inputs: IntervalInputs) -> Interval:
 def wilson_f(inputs: IntervalInputs) -> Interval:
     """Wilson interval of F* = TP/(TP+FP+FN), carried over by F1 = 2F*/(1+F*) (Flores, Schlachter & Kvam 2022)."""
     c = inputs.cells
-    low, high = wilson(c.tp, c.tp + c.fp + c.fn, inputs.level)
+    low, high = limits.wilson(c.tp, c.tp + c.fp + c.fn, inputs.level)
     return Interval(2 * low / (1 + low), 2 * high / (1 + high))
 
 
@@ -232,13 +220,13 @@ def fisher_z(inputs: IntervalInputs) -> Interval:
     cells, intervals = np.array(astuple(inputs.cells)[:4]), []
     for more in (0.0, 0.5, 1.0):
         spread = delta_error(lambda x: float(inputs.measure.compute(Counts(*x))), cells + more)
-        intervals.append(scaled_limits(*spread, float(cells.sum()) - 1.0, inputs.level, "atanh"))
+        intervals.append(limits.scaled_limits(*spread, float(cells.sum()) - 1.0, inputs.level, "atanh"))
     value = float(inputs.measure.compute(Counts(*cells)))
     if not abs(value) < 1.0 - 1e-9:
         return Interval(-1.0 if value < 0.0 else intervals[1].low, 1.0 if value > 0.0 else intervals[1].high)
     if cells.min() >= _FEW:
         return intervals[0]
-    there = [limits for limits in intervals if limits.low == limits.low]
+    there = [ends for ends in intervals if ends.low == ends.low]
     return Interval(min(low for low, _ in there), max(high for _, high in there))
 
 
@@ -268,7 +256,7 @@ def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
     (low, high), _ = _of_auc(inputs, "delong_t")
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
         slope, _ = line_of(inputs.measure, inputs.ranking)
-        variance = ((high - low) / slope / (2.0 * z_of(inputs.level))) ** 2
+        variance = ((high - low) / slope / (2.0 * limits.z_of(inputs.level))) ** 2
     smaller, n = min(n_pos, n_neg), n_pos + n_neg
     freedom = max(smaller - 1.0, 1.0) if smaller < FEW_POSITIVES else inputs.ranking.cases - 1.0
     if inputs.measure.range[0] == 0.0:  # Linear Ranking; else the average gain
@@ -276,7 +264,7 @@ def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
     else:
         scale, pairs, slope = "identity", n_pos * n_neg / n, (2.0 * auc - 1.0) * (n_neg - n_pos) / (2.0 * n)
     error = math.sqrt(variance * pairs**2 + slope**2 * n_pos * n_neg / n)  # delta method
-    interval = scaled_limits(inputs.value, error, freedom, inputs.level, scale)
+    interval = limits.scaled_limits(inputs.value, error, freedom, inputs.level, scale)
     few = inputs.evidence.auc_freedom < FEW_CARRY  # then no surer than with these class sizes
     return Interval(min(interval.low, low) if few else interval.low, interval.high), "delong_total"
 
@@ -310,7 +298,7 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
         # either class, a positive counts (n⁻·ℓ + N)/n − v, a negative (n⁺·ℓ + P)/n − v: their mean is the measure v.
         n_pos, n_neg, n = float(inputs.n_pos), float(inputs.n_neg), float(inputs.n_pos) + float(inputs.n_neg)
         of_pos, of_neg = (
-            dot(np.asarray(c, np.float64), x) for c, x in zip((ranking.pos, ranking.neg), each, strict=True)
+            limits.dot(np.asarray(c, np.float64), x) for c, x in zip((ranking.pos, ranking.neg), each, strict=True)
         )
         value = (n_neg * of_pos + n_pos * of_neg) / (n * n)
         each = (n_neg * each[0] + of_neg) / n - value, (n_pos * each[1] + of_pos) / n - value
@@ -321,7 +309,7 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
         ratio = (moments.large * ratio + _PRIOR_CASES * moments.expected_ratio) / (moments.large + _PRIOR_CASES)
         freedom += _PRIOR_CASES
     cases = min(moments.cases, inputs.evidence.units)
-    return mean_score_limits(v, ratio, cases, t_quantile(inputs.level, freedom)), moments
+    return mean_score_limits(v, ratio, cases, limits.t_quantile(inputs.level, freedom)), moments
 
 
 @method("log_mean")
@@ -333,7 +321,7 @@ def log_mean(inputs: IntervalInputs) -> Interval:
         each = inputs.measure.case_loss(ranking.score.astype(np.float64), **inputs.spec.arguments)
         moments = loss_moments(ranking.pos, ranking.neg, *each)
         error = math.sqrt(moments.variance / moments.cases)
-        low, high = scaled_limits(moments.mean, error, moments.freedom, inputs.level, "log")
+        low, high = limits.scaled_limits(moments.mean, error, moments.freedom, inputs.level, "log")
         if not moments.mean > 0.0 or not error > 0.0:
             low = high = moments.mean
     factor = inputs.value / moments.mean if 0.0 < moments.mean < math.inf else 1.0  # a stream's value has exact scores
@@ -355,15 +343,15 @@ def places(inputs: IntervalInputs) -> Interval:
     lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / size
     of_neg = np.cumsum(lifted) - lifted / 2.0
     of_pos = worth(first, last) + of_neg
-    mean = (dot(a, of_pos) + dot(b, of_neg)) / float(above[-1])
+    mean = (limits.dot(a, of_pos) + limits.dot(b, of_neg)) / float(above[-1])
     squares = np.square(of_pos - mean), np.square(of_neg - mean)
-    second, fourth = (dot(a, squares[0] ** k) + dot(b, squares[1] ** k) for k in (1, 2))
+    second, fourth = (limits.dot(a, squares[0] ** k) + limits.dot(b, squares[1] ** k) for k in (1, 2))
     error = math.sqrt(second * n / max(n - 1.0, 1.0)) / most
-    freedom = freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
-    freedom = freedom_in_small_class(freedom, inputs.smaller_class)
-    low, high = scaled_limits(inputs.value / most, error, freedom, inputs.level, "logit")
+    freedom = limits.freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
+    freedom = limits.freedom_in_small_class(freedom, inputs.smaller_class)
+    low, high = limits.scaled_limits(inputs.value / most, error, freedom, inputs.level, "logit")
     if low != low:
-        low, high = edge_limits(inputs.value / most, inputs.smaller_class, inputs.level)
+        low, high = limits.edge_limits(inputs.value / most, inputs.smaller_class, inputs.level)
     return Interval(most * low, most * high)
 
 
@@ -385,16 +373,29 @@ method("moving_cut_recall", rows=True, dependent=True)(partial(_moving_cut, reca
 
 @method("batches", dependent=True)
 def batches(inputs: IntervalInputs) -> Interval:
-    """Any measure at a quota that counts in each batch: from how it varies between batches."""
-    assert isinstance(inputs.evidence, BatchRows)
-    return inputs.evidence.quota_interval(inputs.spec, inputs.value, inputs.level)
+    """Any measure at a quota that counts in each batch: from how it varies between batches (or clusters of them)."""
+    rows, spec, value, level = inputs.evidence, inputs.spec, inputs.value, inputs.level
+    assert isinstance(rows, BatchRows)
+    if rows.n_units < 2:
+        return Interval(math.nan, math.nan)
+    cells = rows.cells(spec)
+    _, taken, _, cases = cells[:, :, :4].sum(axis=0).T
+    if spec.measure.interval == "moving_cut_recall" and (taken >= cases * (1.0 - 1e-12)).all():
+        return Interval(value, value)  # a place for everybody finds everybody
+    error, psi = limits.jackknife(rows.left_out(spec))
+    error *= rows.widening(psi, level)
+    freedom, (low, high) = limits.effective_freedom(psi), spec.measure.range
+    if (low, high) == (0.0, 1.0):
+        taking = float(np.count_nonzero(cells[:, :, 1].any(axis=1)))
+        return share_limits(value, error, freedom, taking, level)
+    return limits.scaled_limits(value, error, freedom, level, "log" if low == 0.0 else "atanh")
 
 
 @method("scaled", resampled=True, jackknife=True)
 def scaled(inputs: IntervalInputs) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
     error, freedom, _ = inputs.spread
-    low, high = range_limits(inputs.value, error, freedom, inputs.level, *inputs.measure.range, inputs.trials)
+    low, high = limits.range_limits(inputs.value, error, freedom, inputs.level, *inputs.measure.range, inputs.trials)
     measure, spec = inputs.measure, inputs.spec
     if measure.interval == "loss_score" and not _mean_loss_limits(inputs)[1].large:  # rows with weights or in clusters
         likely = loss_score(inputs)
@@ -415,7 +416,7 @@ def scaled(inputs: IntervalInputs) -> Interval:
 
         for more in (0.5, 1.0) if cells.min() < _FEW else ():  # what did not happen in this sample may yet happen
             widened = delta_error(value, cells + more)
-            wider = range_limits(*widened, cases - 1.0, inputs.level, *measure.range, inputs.trials)
+            wider = limits.range_limits(*widened, cases - 1.0, inputs.level, *measure.range, inputs.trials)
             low, high = min(low, wider.low), max(high, wider.high)
     return Interval(low, high)
 
@@ -434,16 +435,16 @@ def best_cut(inputs: IntervalInputs) -> Interval:
     error, freedom, bias = inputs.spread
     if not inputs.evidence.independent:
         less = min(max(inputs.value - _BIAS * max(bias, 0.0), 1e-6), 1.0 - 1e-6)
-        low, _ = scaled_limits(less, error, freedom, inputs.level, "logit")
-        _, high = scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
-        return Interval(low, high) if low <= high else edge_limits(inputs.value, inputs.trials, inputs.level)
+        low, _ = limits.scaled_limits(less, error, freedom, inputs.level, "logit")
+        _, high = limits.scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
+        return Interval(low, high) if low <= high else limits.edge_limits(inputs.value, inputs.trials, inputs.level)
     ranking = inputs.ranking
     found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
     gap = found / ranking.n_pos - false / ranking.n_neg
     at = int(np.argmax(gap if inputs.measure.name == "max_youden_index" else np.abs(gap)))
     shares = ((float(found[at]) / ranking.n_pos, ranking.n_pos), (float(false[at]) / ranking.n_neg, ranking.n_neg))
     upper_first = sorted(shares, key=lambda one: -one[0])
-    low, high = mover_limits(*((share, wilson_share(share, n, inputs.level)) for share, n in upper_first))
+    low, high = limits.mover_limits(*((share, limits.wilson_share(share, n, inputs.level)) for share, n in upper_first))
     # Smirnov's test: a gap that scores without any skill reach often enough leaves 0 inside
     tail = (1.0 - inputs.level) / (1.0 if inputs.measure.name == "max_youden_index" else 2.0)
     if inputs.value**2 <= -math.log(tail) / 2.0 * (1.0 / ranking.n_pos + 1.0 / ranking.n_neg):
@@ -463,8 +464,8 @@ def hull(inputs: IntervalInputs) -> Interval:
         (low, high), _ = auc_interval(auc, variance, inputs.n_pos, inputs.n_neg, inputs.level, freedom, logit=True)
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
-        low, high = range_limits(auc, error, freedom, inputs.level, 0.0, 1.0, inputs.trials)
-    _, above = scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
+        low, high = limits.range_limits(auc, error, freedom, inputs.level, 0.0, 1.0, inputs.trials)
+    _, above = limits.scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
     return Interval(max(low, 0.5), max(above if above == above else 1.0, high))
 
 
@@ -481,12 +482,12 @@ def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     measure, value, level = inputs.measure, inputs.value, inputs.level
     n_pos, (error, freedom, _) = inputs.n_pos, inputs.spread
     most = 1.0 if measure.perfect_area is None else max(measure.perfect_area(n_pos, inputs.ranking.cases), 1e-9)
-    freedom = freedom_in_small_class(freedom, n_pos)
+    freedom = limits.freedom_in_small_class(freedom, n_pos)
     raised = min(value + (1.0 - most) / 2.0, (1.0 + value) / 2.0)
-    low, _ = scaled_limits(value, error, freedom, level, "logit")
-    _, high = scaled_limits(raised, error, freedom, level, "logit")
+    low, _ = limits.scaled_limits(value, error, freedom, level, "logit")
+    _, high = limits.scaled_limits(raised, error, freedom, level, "logit")
     perfect = value >= most * (1.0 - 1e-9)
-    least, largest = wilson_share(min(value / most, 1.0), n_pos, level)
+    least, largest = limits.wilson_share(min(value / most, 1.0), n_pos, level)
     if n_pos >= FEW_POSITIVES and not perfect and low == low:
         if inputs.evidence.auc_freedom < FEW_CARRY:
             low = min(low, least * most)
@@ -506,8 +507,10 @@ def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     holds it.
     """
     smaller, (error, freedom, _) = inputs.smaller_class, inputs.spread
-    plain = scaled_limits(inputs.value, error, freedom_in_small_class(freedom, smaller), inputs.level, "logit")
-    stand_in = newcombe_limits(inputs.value, inputs.n_pos, inputs.n_neg, z_of(inputs.level))
+    plain = limits.scaled_limits(
+        inputs.value, error, limits.freedom_in_small_class(freedom, smaller), inputs.level, "logit"
+    )
+    stand_in = newcombe_limits(inputs.value, inputs.n_pos, inputs.n_neg, limits.z_of(inputs.level))
     if plain.low == plain.low and smaller >= 6:
         few = inputs.evidence.auc_freedom < FEW_CARRY
         return (Interval(min(plain.low, stand_in.low), plain.high) if few else plain), "logit"
@@ -523,7 +526,7 @@ def mean_score(inputs: IntervalInputs) -> Interval:
     error, freedom, _ = inputs.spread
     mean = inputs.value / n
     ratio = n * (error / n) ** 2 / mean + mean if mean > 0.0 and error > 0.0 else 1.0
-    low, high = mean_score_limits(mean, ratio, n, t_quantile(inputs.level, freedom))
+    low, high = mean_score_limits(mean, ratio, n, limits.t_quantile(inputs.level, freedom))
     return Interval(n * low, n * high)
 
 
@@ -562,7 +565,10 @@ def estimate(
                 cut = computed.cut(spec) if spec.measure.part == "cut" else None
                 reason = why_undefined(spec.measure, ranking.n_pos, ranking.n_neg, cut)
             elif value == value and settings.interval is not None:
-                reason = _lacking(settings.interval, evidence)
+                named = settings.interval not in ("auto", "bootstrap")
+                dependent = not evidence.independent and settings.interval not in BY_REPLICATES
+                rows = " of weighted, clustered or batched rows" if dependent else ""
+                reason = f"no {settings.interval} interval for this measure{rows}" if named else _NO_REPLICATES
             estimates[spec] = Estimate(str(spec), value, reason=reason)
     # Replicates keep the class sizes by default where their share does not matter or was chosen.
     keeps = {s: s.measure.stratified or evidence.set_by_design for s in specs}
@@ -590,14 +596,6 @@ def estimate(
             undefined = inputs.replicates.undefined
             estimates[spec] = Estimate(str(spec), inputs.value, low, high, level, name, undefined_replicates=undefined)
     return {spec: estimates[spec] for spec in specs}
-
-
-def _lacking(interval: str, evidence: Evidence) -> str:
-    """That a method does not exist here."""
-    if interval in ("auto", "bootstrap"):
-        return "no interval: replicates of this measure cannot be drawn"
-    rows = "" if evidence.independent or interval in BY_REPLICATES else " of weighted, clustered or batched rows"
-    return f"no {interval} interval for this measure{rows}"
 
 
 def check_method_exists(estimates: Iterable[Estimate], interval: str | None) -> None:

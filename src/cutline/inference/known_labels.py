@@ -150,7 +150,20 @@ def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
 
 
 def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
-    short, part = _condensed(ranking)
+    n = len(ranking)
+    pos, neg = (np.asarray(side, np.float64) for side in (ranking.pos, ranking.neg))
+    short, part = replace(ranking, weighted=True, pos=pos, neg=neg), np.arange(n)
+    if n > _GROUPS:  # a ranking of at most some thousand groups, finer at its top, and the group there of each here
+        spread = np.concatenate([np.linspace(0, n, _GROUPS // 2, endpoint=False), np.geomspace(1, n, _GROUPS // 2) - 1])
+        starts = np.unique(spread.astype(np.intp))
+        part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
+        size = np.asarray(ranking.pos + ranking.neg, np.float64)
+        score = ranking.score.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            mean = np.add.reduceat(score * size, starts) / np.add.reduceat(size, starts)
+        middle = np.where(np.isnan(mean), score[starts], mean)
+        pos, neg = (np.add.reduceat(side, starts) for side in (pos, neg))
+        short = Ranking(middle, pos, neg, ranking.rows, True)
     # places spread over the list, denser at its top, and at both sides of a cut
     last = len(short) - 1
     asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
@@ -173,24 +186,6 @@ def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats
         spec: (np.interp(groups, places, pos)[part], np.interp(groups, places, neg)[part])
         for spec, (pos, neg) in slopes.items()
     }
-
-
-def _condensed(ranking: Ranking) -> tuple[Ranking, NDArray[np.intp]]:
-    """A ranking of at most some thousand groups, finer at its top, and the group there of each group here."""
-    n = len(ranking)
-    if n <= _GROUPS:
-        pos, neg = (np.asarray(side, np.float64) for side in (ranking.pos, ranking.neg))
-        return replace(ranking, weighted=True, pos=pos, neg=neg), np.arange(n)
-    half = _GROUPS // 2
-    spread = np.concatenate([np.linspace(0, n, half, endpoint=False), np.geomspace(1, n, half) - 1])
-    starts = np.unique(spread.astype(np.intp))
-    part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
-    size = np.asarray(ranking.pos + ranking.neg, np.float64)
-    score = ranking.score.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        mean = np.add.reduceat(score * size, starts) / np.add.reduceat(size, starts)
-    pos, neg = (np.add.reduceat(np.asarray(side, np.float64), starts) for side in (ranking.pos, ranking.neg))
-    return Ranking(np.where(np.isnan(mean), score[starts], mean), pos, neg, ranking.rows, True), part
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,10 +360,6 @@ class Audited(PicklesFields, Evidence):
     def resamples(self, spec: Spec) -> bool:
         """Intervals come from the known chances of being labelled, not from replicates."""
         return False
-
-    def label(self, method: str) -> str:
-        """The estimator."""
-        return self.estimator
 
     def lead(self, axis: str, settings: Settings) -> Any:
         """Refused: an audit is of one model."""

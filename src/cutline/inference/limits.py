@@ -105,17 +105,12 @@ def wilson(r: float, n: float, level: float) -> Interval:
 
 def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
     """Wilson's interval of many shares at once."""
-    middle, half = _wilson(share, trials, level)
+    middle, half = wilson_middles(share, trials, level)
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-def wilson_spread(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
-    """Distances from many shares to their Wilson limits, below and above; of at least one trial."""
-    middle, half = _wilson(share, np.maximum(trials, 1.0), level)
-    return np.maximum(share - middle + half, 0.0), np.maximum(middle + half - share, 0.0)
-
-
-def _wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+def wilson_middles(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    """The middles of the Wilson intervals of many shares, and half their widths."""
     z2 = z_of(level) ** 2
     middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
     return middle, math.sqrt(z2) / (1.0 + z2 / n) * np.sqrt(share * (1.0 - share) / n + z2 / (4.0 * n**2))
@@ -390,8 +385,15 @@ def serial_inflation(each: Floats, level: float) -> float:
     power = np.abs(np.fft.rfft(np.concatenate([each, each[::-1]])))[1:n] ** 2
     if n < _FEWEST or not power.max() > 1e-24 * float(np.square(each).sum()) * n:
         return 1.0
-    spectra, variances = _models(n)
-    waves = spectra.shape[1]
+    # for independence and each dependent model: its spectrum, and the variance of a mean of n over σ²/n
+    wave = np.cos(np.pi * np.arange(1, min(n, _WAVES + 1)) / n)
+    models = [(np.ones_like(wave), 1.0)]
+    for memory in _MEMORIES:
+        spectrum = (1.0 - memory**2) / (1.0 + memory**2 - 2.0 * memory * wave)
+        lags = memory / (1.0 - memory) - memory * (1.0 - memory**n) / (n * (1.0 - memory) ** 2)  # Σ (1 − k/n)·φᵏ
+        models += [(1.0 - share + share * spectrum, 1.0 + 2.0 * share * lags) for share in _SHARES]
+    spectra, variances = (np.array(part) for part in zip(*models, strict=True))
+    waves = len(wave)
     squares = (power[:waves] / power.mean() / spectra).mean(axis=1)
     likelihood = -0.5 * np.log(spectra).sum(axis=1) - waves / 2.0 * np.log(squares)
     dependent = _DEPENDENT * min(1.0, n / _MANY)
@@ -407,19 +409,6 @@ def serial_inflation(each: Floats, level: float) -> float:
         beyond = 2.0 * float(weight @ stdtr(n - 1.0, -middle / scale))
         low, high = (middle, high) if beyond > 1.0 - level else (low, middle)
     return max(high / independent, 1.0)
-
-
-def _models(n: int) -> tuple[Floats, Floats]:
-    """For independence and each dependent model: its spectrum, and the variance of a mean of n over σ²/n."""
-    wave = np.cos(np.pi * np.arange(1, min(n, _WAVES + 1)) / n)
-    spectra, variances = [np.ones_like(wave)], [1.0]
-    for memory in _MEMORIES:
-        spectrum = (1.0 - memory**2) / (1.0 + memory**2 - 2.0 * memory * wave)
-        lags = memory / (1.0 - memory) - memory * (1.0 - memory**n) / (n * (1.0 - memory) ** 2)  # Σ (1 − k/n)·φᵏ
-        for share in _SHARES:
-            spectra.append(1.0 - share + share * spectrum)
-            variances.append(1.0 + 2.0 * share * lags)
-    return np.array(spectra), np.array(variances)
 
 
 class SerialModels(NamedTuple):

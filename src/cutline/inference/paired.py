@@ -23,7 +23,7 @@ from ..ranking import Ranking, midranks, rank
 from ..sweep import Counts
 from ..table import PicklesFields
 from ..types import Floats
-from . import bands
+from . import bands, limits
 from .batch_rows import BatchRows
 from .closed_forms import line_of, placements
 from .differences import (
@@ -38,16 +38,6 @@ from .differences import (
 )
 from .differences import DifferenceTest as DifferenceTest
 from .evidence import AtPrevalence, RowEvidence, widened_limits
-from .limits import (
-    combined_freedom,
-    jackknife,
-    mover_limits,
-    normal_cdf,
-    normal_quantile,
-    t_quantile,
-    two_sided_p,
-    z_of,
-)
 from .resampling import acceleration, values_left_out
 
 _ROWS_BY_PLACES = 4_000_000  # influences of rows at quotas that are kept, 32 MB; of more, those of groups
@@ -148,7 +138,7 @@ class RowPairs(PicklesFields):
         if not self.paired:
             spreads = np.array([self.rows[name].auc[1] for name in (pair.a, pair.b)])
             rows = np.array([len(self.rows[name].sample) for name in (pair.a, pair.b)])
-            freedom = combined_freedom(spreads, rows - 1.0)
+            freedom = limits.combined_freedom(spreads, rows - 1.0)
         variance = slope**2 * self.auc_variance(pair.a, pair.b)
         return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
 
@@ -218,8 +208,7 @@ class RowPairs(PicklesFields):
         for name, gap in zip(names, gaps, strict=False):
             unit, units = self._units(name, settings.seed)
             flipped.append(sums_by(unit, units, gap) if units < len(gap) == len(unit) else gap)
-        classes = [(int(np.count_nonzero(one.sample.positive)), len(one.sample)) for one in rows]
-        fewest = min(min(n_pos, n - n_pos) for n_pos, n in classes)
+        fewest = self._smaller_class(pair)
         return paired_difference(pair.values, np.concatenate(flipped), fewest, f"{method}, sign flips", error)
 
     def _shares(self, name: str, seed: int) -> Floats:
@@ -227,6 +216,11 @@ class RowPairs(PicklesFields):
         sample, (unit, units) = self.rows[name].sample, self._units(name, seed)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
         return np.asarray(sums_by(unit, units, weight) / weight.sum())
+
+    def _smaller_class(self, pair: Pair) -> int:
+        rows = (self.rows[name].sample.positive for name in (pair.a, pair.b))
+        sizes = [(int(np.count_nonzero(positive)), len(positive)) for positive in rows]
+        return min(min(n_pos, n - n_pos) for n_pos, n in sizes)
 
     def _cluster_freedom(self, pair: Pair) -> float:
         """One less than as many equal clusters as weigh as much as these, 1/Σshare²; inf (no guard) from 60 on.
@@ -348,7 +342,7 @@ class RowPairs(PicklesFields):
                 left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
             for spec, values in left.items():
                 known, influence = np.isfinite(values), np.full(len(values), np.nan)
-                influence[known] = jackknife(values, strata)[1] if known.sum() > 1 else np.nan
+                influence[known] = limits.jackknife(values, strata)[1] if known.sum() > 1 else np.nan
                 by_spec[spec] = influence
             self._worked_out[key] = by_spec
         return dict(self._worked_out[key])
@@ -360,7 +354,7 @@ class RowPairs(PicklesFields):
         seen = midranks if pair.spec.measure.rank_based else np.asarray  # two models may be one as far as it sees
         if gap == 0.0 and self.paired and np.array_equal(seen(one.score), seen(two.score)):
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
-        low, high = mover_limits(*((e.value, e.interval) for e in pair.singles))
+        low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles))
         low, high = max(low, -pair.widest), min(high, pair.widest)
         if gap == 0.0:
             return DifferenceTest(low, high, math.nan, 1.0, "swap test, mover")
@@ -420,9 +414,9 @@ class StreamedPairs:
         tested = by_replicates(pair, paired=True)
         guard, error = guard_freedom(min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)), tested.standard_error
         if math.isfinite(guard) and error > 0.0:  # with few cases in the smaller class Student's t must agree
-            half = t_quantile(pair.settings.level, guard) * error
+            half = limits.t_quantile(pair.settings.level, guard) * error
             low, high = min(tested.low, pair.difference - half), max(tested.high, pair.difference + half)
-            p = max(tested.p_value, two_sided_p(pair.difference / error, guard))
+            p = max(tested.p_value, limits.two_sided_p(pair.difference / error, guard))
             tested = DifferenceTest(low, high, error, p, f"{tested.method}, t", guard)
         one, two = pair.drawn
         known = pair.spec.measure.case_loss is not None and one is not None and two is not None
@@ -444,13 +438,13 @@ def _guarded_by_singles(tested: DifferenceTest, pair: Pair, alike: float, heed: 
     the share of what it adds to the interval that is added.
     """
     gap = pair.difference
-    low, high = mover_limits(*((e.value, e.interval) for e in pair.singles), alike=min(max(alike, -1.0), 1.0))
+    low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles), alike=min(max(alike, -1.0), 1.0))
     if not math.isfinite(high - low) or tested.p_value != tested.p_value or tested.standard_error == 0.0:
         return tested  # the same scores, or nothing to compare
     low = max(tested.low - heed * max(tested.low - low, 0.0), -pair.widest)
     high = min(tested.high + heed * max(high - tested.high, 0.0), pair.widest)
     reach = gap - low if gap > 0.0 else high - gap  # the p-value of a normal difference with this interval
-    p = math.erfc(abs(gap) / reach * z_of(pair.settings.level) / math.sqrt(2.0)) if reach > 0.0 else 0.0
+    p = math.erfc(abs(gap) / reach * limits.z_of(pair.settings.level) / math.sqrt(2.0)) if reach > 0.0 else 0.0
     longer = low < tested.low if gap > 0.0 else high > tested.high
     return tested._replace(low=low, high=high, p_value=max(p, tested.p_value) if longer else tested.p_value)
 
@@ -461,8 +455,8 @@ def from_variance(difference: float, variance: float, freedom: float, level: flo
         same = variance == 0.0 and difference == 0.0
         return DifferenceTest(0.0, 0.0, 0.0, 1.0, method) if same else DifferenceTest()
     error = math.sqrt(variance)
-    half = t_quantile(level, freedom) * error
-    p = two_sided_p(difference / error, freedom)
+    half = limits.t_quantile(level, freedom) * error
+    p = limits.two_sided_p(difference / error, freedom)
     return DifferenceTest(difference - half, difference + half, error, p, method, freedom)
 
 
@@ -527,12 +521,12 @@ def summary(
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     if method == "bca":
         below = (np.searchsorted(finite, value) + np.searchsorted(finite, value, "right")) / (2.0 * len(finite))
-        bias = normal_quantile(min(max(float(below), 0.5 / len(finite)), 1.0 - 0.5 / len(finite)))
-        steps = [bias + normal_quantile(tail) for tail in tails]
-        tails = [normal_cdf(bias + z / (1.0 - skew * z)) if skew * z < 1.0 else float(z > 0.0) for z in steps]
+        bias = limits.normal_quantile(min(max(float(below), 0.5 / len(finite)), 1.0 - 0.5 / len(finite)))
+        steps = [bias + limits.normal_quantile(tail) for tail in tails]
+        tails = [limits.normal_cdf(bias + z / (1.0 - skew * z)) if skew * z < 1.0 else float(z > 0.0) for z in steps]
         side = -1.0 if float(np.median(finite)) > 0.0 else 1.0
-        z = side * normal_quantile(1.0 - p / 2.0) - bias  # the tail whose corrected percentile is 0
-        p = min(1.0, 2.0 * normal_cdf(side * (bias - z / (1.0 + skew * z)))) if skew * z > -1.0 else p
+        z = side * limits.normal_quantile(1.0 - p / 2.0) - bias  # the tail whose corrected percentile is 0
+        p = min(1.0, 2.0 * limits.normal_cdf(side * (bias - z / (1.0 + skew * z)))) if skew * z > -1.0 else p
     if crossing == 0 and len(finite) == len(drawn) >= 500 and drawn[0] < drawn[-1]:
         p = min(p, normal_p(float(finite.mean()), error**2))
     low, high = np.interp(np.array(tails) * (len(finite) - 1), np.arange(len(finite)), finite)
@@ -586,10 +580,10 @@ class PrevalencePairs:
         level, difference = pair.settings.level, pair.difference
         ends = tuple(a - b for a, b in zip(one.ends[key], two.ends[key], strict=True))
         low, high = widened_limits(difference, Interval(tested.low, tested.high), ends)  # type: ignore[arg-type]
-        more = abs(ends[1] - ends[0]) / (2.0 * z_of(level))
+        more = abs(ends[1] - ends[0]) / (2.0 * limits.z_of(level))
         error = math.hypot(tested.standard_error, more)
         p_value = tested.p_value
         if 0.0 < p_value < 1.0 and error > 0.0:
-            z = -normal_quantile(p_value / 2.0) * tested.standard_error / error
-            p_value = min(1.0, max(p_value, 2.0 * normal_cdf(-z)))
+            z = -limits.normal_quantile(p_value / 2.0) * tested.standard_error / error
+            p_value = min(1.0, max(p_value, 2.0 * limits.normal_cdf(-z)))
         return tested._replace(low=low, high=high, standard_error=error, p_value=p_value)

@@ -19,23 +19,21 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
-from ..catalogue.matrix_measures import triplet_losses
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval
 from ..kernels import compiled
-from ..kernels.layout import Drawing, Rows, Wanted
-from ..partition import Partition
+from ..kernels.layout import Drawing, KernelRequest, Rows
 from ..ranking import Ranking, Ties, rank, row_order
 from ..runtime import Progress, cores
 from ..sources.arrays import Codes, Sample, make_sample
 from ..sweep import SumsRequest, kernel_request
 from ..types import Label, Labels, Scores
 from ..validate import check_function, checked, one_of
-from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile, t_quantile
+from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile
 
 # Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5 %
 # (1/√(2·200)), and each block costs a pass over the list.
@@ -125,32 +123,36 @@ class Units:
     n_units: int
 
     @classmethod
-    def of_ranking(cls, ranking: Ranking, stratified: bool) -> Units:
-        """The rows of a ranking of rows that count alike."""
-        n, n_pos = ranking.rows, int(ranking.n_pos)
-        strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
-        return cls(np.array([s for s in strata if s[1]], dtype=np.int64), _NO_UNIT, _NO_WEIGHT, n)
-
-    @classmethod
-    def of(cls, sample: Sample, *, stratified: bool, clusters: Codes | None = None, paired: bool = False) -> Units:
+    def of(
+        cls,
+        sample: Sample | None,
+        ranking: Ranking,
+        *,
+        stratified: bool,
+        clusters: Codes | None = None,
+        paired: bool = False,
+    ) -> Units:
         """Units of a sample: its rows, or the groups that ``clusters`` numbers.
 
         ``paired`` numbers the rows as the sample has them, not as the scores rank them: samples that differ in their
-        scores alone then draw the same rows from the same seed.
+        scores alone then draw the same rows from the same seed. Else rows that count alike are known by their ranking.
         """
-        n, n_pos, ordered = len(sample), int(np.count_nonzero(sample.positive)), paired or clusters is not None
-        order = row_order(sample) if ordered or sample.weight is not None else None
-        weight = np.empty(0) if sample.weight is None else sample.weight[order]
-        if clusters is not None:
-            n_units = int(clusters.max()) + 1
-            return cls(np.array([[0, n_units]]), clusters[order].astype(np.int32), weight, n_units)
+        n, unit, weight = ranking.rows, _NO_UNIT, _NO_WEIGHT
+        if not (paired or ranking.weighted or clusters is not None):
+            n_pos = int(ranking.n_pos)
+        else:
+            assert sample is not None
+            n_pos, order = int(np.count_nonzero(sample.positive)), row_order(sample)
+            weight = weight if sample.weight is None else sample.weight[order]
+            if clusters is not None:
+                n_units = int(clusters.max()) + 1
+                return cls(np.array([[0, n_units]]), clusters[order].astype(np.int32), weight, n_units)
+            if paired:
+                number = np.empty(n, np.int32)
+                number[np.flatnonzero(sample.positive)] = np.arange(n_pos)
+                number[np.flatnonzero(~sample.positive)] = np.arange(n_pos, n)
+                unit = number[order]
         strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
-        unit = np.empty(0, np.int32)
-        if paired:
-            number = np.empty(n, np.int32)
-            number[np.flatnonzero(sample.positive)] = np.arange(n_pos)
-            number[np.flatnonzero(~sample.positive)] = np.arange(n_pos, n)
-            unit = number[order]
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
@@ -182,19 +184,9 @@ class Resampler:
     ) -> None:
         self.ranking, self.seed, self.progress = ranking, seed, progress
         self.independent = not ranking.weighted and clusters is None and units is None
-        if units is None and self.independent and not paired:
-            units = Units.of_ranking(ranking, stratified)
-        elif units is None:
-            assert sample is not None
-            units = Units.of(sample, stratified=stratified, clusters=clusters, paired=paired)
-        self._sample, self.units = sample, units
+        self.sample: Any = sample  # the rows
+        self.units = units or Units.of(sample, ranking, stratified=stratified, clusters=clusters, paired=paired)
         self.by_blocks = self.independent and not paired and ranking.rows > _DRAWN_BY_ROW
-
-    @property
-    def sample(self) -> Sample:
-        """The rows."""
-        assert self._sample is not None
-        return self._sample
 
     def vectors(self, request: SumsRequest, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each replicate; where blocks are drawn, first that of the blocks themselves."""
@@ -332,17 +324,13 @@ class Resampler:
                 yield counts, Ranking(ranking.score[there], a[there], b[there], drawn, ranking.weighted)
                 progress.advance()
 
-    def row_multiplicities(self, counts: NDArray[np.uint16]) -> NDArray[np.float64]:
-        """How often each row of the sample came, in the sample's own order."""
-        return np.asarray(counts[self.unit_of_row()], np.float64)
-
     def unit_of_row(self) -> NDArray[np.int64]:
         """The unit that each row belongs to, in the sample's own order."""
         unit = np.empty(len(self.sample), np.int64)
         unit[row_order(self.sample)] = self.units.unit if len(self.units.unit) else np.arange(len(unit))
         return unit
 
-    def _drawing(self, request: SumsRequest, ties: Ties) -> tuple[Drawing, Rows, Wanted]:
+    def _drawing(self, request: SumsRequest, ties: Ties) -> tuple[Drawing, Rows, KernelRequest]:
         """What the kernels need to draw replicates, to count their rows, and to sum them."""
         seed, units = self.seed & (2**63 - 1), self.units
         if not self.by_blocks:
@@ -362,7 +350,7 @@ class Resampler:
         counted = counted.resolved(ties)
         return Rows(units.unit, units.weight, *(c.astype(np.int32, copy=False) for c in (counted.pos, counted.neg)))
 
-    def _wanted(self, request: SumsRequest, ties: Ties, blocks: Blocks | None = None) -> Wanted:
+    def _wanted(self, request: SumsRequest, ties: Ties, blocks: Blocks | None = None) -> KernelRequest:
         """What the kernels need to sum a replicate."""
         ranking, units = self.ranking.resolved(ties), self.units
         most = ranking.rows
@@ -529,13 +517,13 @@ def replicate(
     by_row = jackknife and not resampler.by_blocks
     _, shares, strata = resampler.blocks() if by_row else (None, np.empty(0), np.empty(0, np.int64))
     influences = resampler.influences(specs) if jackknife and not by_row else {}
+    left = values_left_out(specs, resampler) if by_row else {}
     by_spec: dict[Spec, Replicates] = {}
     for reading in plan_sweeps(specs, resampler.ranking.cases):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
-            left = reading.values(resampler.left_out(reading.request, reading.ties)) if by_row else None
             for k, spec in enumerate(reading.specs):
-                gaps = np.asarray(left[k], dtype=np.float64) if left is not None else np.empty(0)
+                gaps = left.get(spec, np.empty(0))
                 each = np.asarray(drawn[k], dtype=np.float64)
                 if resampler.by_blocks:  # centred on the exact value, within the measure's range
                     shift = values[spec] - each[0]
@@ -596,55 +584,24 @@ def bootstrap(
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     drawn_as = several_clusters(sample)
     resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=drawn_as, seed=seed, progress=progress)
-    value = _apply(statistic, sample, np.ones(len(sample)))
-    drawn = np.array(
-        [_apply(statistic, sample, resampler.row_multiplicities(counts)) for counts, _ in resampler.each(n_resamples)]
-    )
-    result = Replicates(value, drawn)
+    unit = resampler.unit_of_row()
+
+    def value_of(times: NDArray[Any]) -> float:
+        weight = times if sample.weight is None else times * sample.weight
+        drawn = weight > 0
+        return one_number(statistic(sample.positive[drawn], sample.score[drawn], weight[drawn]), "statistic")
+
+    value = value_of(np.ones(len(sample)))
+    drawn = [value_of(np.asarray(counts[unit], np.float64)) for counts, _ in resampler.each(n_resamples)]
+    result = Replicates(value, np.array(drawn))
     low, high = result.interval(method, level)
     name = getattr(statistic, "__name__", "statistic")
     return Estimate(name, value, low, high, level, method, undefined_replicates=result.undefined)
 
 
-def _apply(statistic: Callable[..., float], sample: Sample, times: NDArray[np.float64]) -> float:
-    weight = times if sample.weight is None else times * sample.weight
-    drawn = weight > 0
-    value = statistic(sample.positive[drawn], sample.score[drawn], weight[drawn])
+def one_number(value: Any, argument: str) -> float:
+    """What a function of the caller's gives, as a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InputError("statistic", f"gives {show(value)}", "return one number") from None
-
-
-@checked
-def triplet_loss_estimate(
-    anchor: ArrayLike,
-    positive: ArrayLike,
-    negative: ArrayLike,
-    *,
-    margin: float,
-    normalize: bool = False,
-    clusters: Labels | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """The triplet loss with an interval for its expected value over the same number of triplets from the same source.
-
-    Triplets that share an anchor are not independent: number the anchors in ``clusters``. The interval is Student's,
-    from the variance between triplets or clusters.
-
-    >>> one, two = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
-    >>> triplet_loss_estimate(one, one, two, margin=3.0).value
-    2.0
-    """
-    losses = triplet_losses(anchor, positive, negative, margin, normalize)
-    value, n = float(losses.sum()), len(losses)
-    parts = losses - value / n
-    if clusters is not None:
-        parts = np.bincount(Partition.of(clusters, "clusters", n, "anchor").codes, weights=parts).astype(np.float64)
-    units = len(parts)
-    if units < 2:
-        reason = "a single triplet or cluster shows no spread"
-        return Estimate("triplet_loss", value, reason=reason)
-    error = math.sqrt(float(parts @ parts) * units / (units - 1))
-    half = t_quantile(level, units - 1) * error
-    return Estimate("triplet_loss", value, max(0.0, value - half), value + half, level, "delta_t")
+        raise InputError(argument, f"gives {show(value)}", "return one number") from None

@@ -41,7 +41,7 @@ from ..sources.arrays import Sample, as_column, make_sample, read_labels
 from ..table import ShownAsSpread, values_of
 from ..types import Estimator, Label, Labels, Scores
 from ..validate import check_function, checked, one_of
-from .resampling import Resampler, several_clusters
+from .resampling import Resampler, one_number, several_clusters
 
 Better = Literal["higher", "lower"]
 Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
@@ -126,11 +126,7 @@ def apply(statistic: Statistic, positive: NDArray[np.bool_], score: NDArray[Any]
     """The statistic of labels and scores; nan where it is undefined."""
     if isinstance(statistic, Spec):
         return compute_one(statistic, positive, score)[0]
-    value = statistic(positive, score)
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError("measure", f"gives {show(value)}", "return one number") from None
+    return one_number(statistic(positive, score), "measure")
 
 
 def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:

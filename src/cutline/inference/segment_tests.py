@@ -17,7 +17,7 @@ from ..sources.arrays import Sample
 from ..types import Floats
 from .closed_forms import likelihood_ratio_limits
 from .differences import DifferenceTest, paired_difference
-from .limits import SerialModels, combined_freedom, jackknife, mover_limits, serial_models, t_quantile, two_sided_p
+from .limits import combined_freedom, jackknife, mover_limits, serial_models, t_quantile, two_sided_p
 from .resampling import Resampler, Units, values_left_out
 
 
@@ -179,7 +179,13 @@ def _largest_change(
     if excess > 1.0:  # on the scale of the segments' own spread
         at = int(np.argmax(observed[0] / np.sqrt(spread[0])))
     models = serial_models(values, np.ones((k, 1)), covariance, places)
-    simulated, spreads = _statistics(_drawn(models, seed), contrasts, errors, covariance, sizes)
+    # series in which nothing changes, as many of each model as it has weight
+    drawn = np.random.default_rng([seed & (2**63 - 1), 11]).standard_normal((_SIMULATED, k))
+    ends = np.rint(np.cumsum(models.weights) * _SIMULATED).astype(int).tolist()
+    for first, last, joint in zip([0, *ends], ends, models.covariances, strict=False):
+        root = np.linalg.cholesky(joint + 1e-14 * np.trace(joint) / k * np.eye(k))
+        drawn[first:last] = drawn[first:last] @ root.T
+    simulated, spreads = _statistics(drawn, contrasts, errors, covariance, sizes)
     if excess > 1.0:
         statistic = float(observed[0, at] / np.sqrt(spread[0, at]))
         reference = (simulated / np.sqrt(np.maximum(spreads, 1e-300))).max(axis=1)
@@ -191,17 +197,6 @@ def _largest_change(
     )
     half = float(np.quantile(reference, level)) * float(errors[at]) * math.sqrt(excess)
     return Change(at + 1, before, after, after - before - half, after - before + half, p)
-
-
-def _drawn(models: SerialModels, seed: int) -> Floats:
-    """Series in which nothing changes, as many of each model as it has weight."""
-    rng, k = np.random.default_rng([seed & (2**63 - 1), 11]), models.covariances.shape[1]
-    drawn = rng.standard_normal((_SIMULATED, k))
-    ends = np.rint(np.cumsum(models.weights) * _SIMULATED).astype(int).tolist()
-    for first, last, covariance in zip([0, *ends], ends, models.covariances, strict=False):
-        root = np.linalg.cholesky(covariance + 1e-14 * np.trace(covariance) / k * np.eye(k))
-        drawn[first:last] = drawn[first:last] @ root.T
-    return drawn
 
 
 def _statistics(

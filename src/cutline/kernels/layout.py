@@ -50,7 +50,7 @@ class Loss(NamedTuple):
     prior: float
 
 
-class Wanted(NamedTuple):
+class KernelRequest(NamedTuple):
     """What to sum in each of many rankings that have the same scores and differ in their counts.
 
     ``parts`` says which passes to make, in the order of PARTS; ``losses`` has a row (log ε, γ, prior) for each set of
