@@ -11,8 +11,8 @@ import inspect
 import re
 from typing import Any, NamedTuple, TypeVar
 
-# A parameter that means the same everywhere has one text, under its own name; else ``function.parameter`` or
-# ``Class.method.parameter``.
+# What docstrings do not say of parameters. One that means the same everywhere has one text, under its own name; else
+# ``function.parameter`` or ``Class.method.parameter``.
 PARAMETERS: dict[str, str] = {
     # the data
     "y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``. A list, a NumPy array, "
@@ -234,7 +234,6 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "class_column": "In a table with one row for each case and class: the name of the column with the class.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
-    "Screening.sections.names": "The names of the stages, for the table.",
     "Table.group": "The column whose values head groups of rows.",
     "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
     "evaluation.",
@@ -277,8 +276,6 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.groups": "The family of each class, if classes come in families.",
     "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
     "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
-    "extrapolate_training_growth.cases": "Two or more numbers of training cases per class to train with.",
-    "TrainingGrowth.accuracy.cases": "How many training cases each class has.",
     "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
     "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
@@ -302,9 +299,6 @@ PARAMETERS: dict[str, str] = {
     "``rng`` that trains new models for each round.",
     "selection_power.better": "The name of the model that is truly better. By default the one that ``goal`` calls "
     "better over all cases of all rounds.",
-    "selection_power.goal": "The measure that says which model is truly better.",
-    "selection_power.n_sets": "How many test sets to draw in each round.",
-    "selection_power.set_size": "How many cases each test set has.",
     "selection_power.wins": "What counts if the better model ties for the best value: ``'half'`` gives it its share "
     "of the win, ``'strict'`` nothing.",
     "selection_power.quota": "Where quota measures cut each test set: a number of cases, or a share of them.",
@@ -312,10 +306,6 @@ PARAMETERS: dict[str, str] = {
     "selective_voting.marks": "The measures that judge the vote of the best X models.",
     "selective_voting.vote": "What is averaged: each model's ``'score'``, or its ``'rank'``, which suits models on "
     "different scales.",
-    "selective_voting.choose_by": "The measure that chooses how many models vote. By default ``rank_by``.",
-    "selective_voting.order_on": "Other data to order the models on, as (labels, scores by model). Without it the "
-    "models are ordered and judged on the same cases.",
-    "selective_voting.folds": "How many folds the choice of X is cross-validated in.",
     "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
     "swap_test.clusters": "The cluster of each row; rows of one cluster are swapped together.",
     "swap_test.quota": "Where quota measures cut the list: a number of cases, or a share of them.",
@@ -348,7 +338,6 @@ PARAMETERS: dict[str, str] = {
     "ClassEvaluation.plot.kind": "``'confusion'``, ``'risk_coverage'`` or ``'calibration'``.",
     "verdict.question": "The question that the verdict answers, for its sentence.",
     "Comparison.dominance.by": "Over which axis: ``'quota'`` or ``'fpr'``.",
-    "Comparison.dominance.every": "Whether to list every change of the leader in this sample, clear or not.",
     "Comparison.plot.kind": "Which plot to draw; the kinds are those of ``Evaluation.plot``.",
     "CrossValidation.plot.kind": "Which curve to draw; the kinds are those of ``Evaluation.plot``.",
     "Comparison.recommend.goal": "What you want: ``'known quota'``, ``'unknown quota'``, ``'no missed positives'``, "
@@ -359,15 +348,12 @@ PARAMETERS: dict[str, str] = {
     "Comparison.swaps.quota": "How many places there are. By default the comparison's quota.",
     "CrossValidation.values.name": "The measure string.",
     "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
-    "Curve.thinned.tolerance": "The largest vertical error, as a share of the height of the plot.",
-    "Cut.save.more": "What else to write into the file, such as the name of the score column.",
     "Cut.load.path": "The cut file.",
     "Extrapolation.k": "The number of classes.",
     "TrainingGrowth.k": "How many classes.",
     "Extrapolation.predict.k": "One or many numbers of classes.",
     "Extrapolation.curve.k": "One or many numbers of classes.",
     "Extrapolation.notes_for.k": "The numbers of classes.",
-    "Extrapolation.classes_until.accuracy": "The accuracy to keep.",
     "Extrapolation.classes_needed.k": "The number of classes to predict for. By default the largest asked for.",
     "Extrapolation.sections.everything": "Whether to show every method and the back-test.",
     "Extrapolation.rank_measure.measure": "``'reciprocal_rank'``, ``'mean_rank'``, ``'median_rank'``, ``'top(5)'``, or "
@@ -377,9 +363,6 @@ PARAMETERS: dict[str, str] = {
     "Favorability.cdf.u": "One or many values between 0 and 1.",
     "Favorability.reversed_roc.points": "How many points the curve has.",
     "Favorability.top_t_accuracy.t": "How many of the best classes may hold the right one.",
-    "Favorability.classes_until.accuracy": "The accuracy to reach.",
-    "LinearSpline.growth_knots.k1": "How many classes were tested.",
-    "LinearSpline.growth_knots.k2": "How many classes to extrapolate to.",
     "GrowthMethod.settled.evidence": "The task whose data choose the settings.",
     "InputError.argument": "The argument that cannot be used; None if the problem concerns no single argument.",
     "InputError.problem": "What is wrong with it.",
@@ -413,7 +396,6 @@ PARAMETERS: dict[str, str] = {
     "QuotaClassifier.select.quota": "The places for this batch. By default the classifier's.",
     "CurveDisplay.evaluations": "The evaluations whose curves to draw.",
     "CurveDisplay.from_predictions.quota": "The number or share of places to mark on curves over quotas.",
-    "scorer.pos_label": "The label that counts as positive. Needed unless the labels are 0/1 or −1/+1.",
 }
 
 # Of measures: what equal scores and thresholds mean there.
@@ -707,6 +689,13 @@ def explain(owner: str, parameter: str, *also: str) -> str:
     return next((PARAMETERS[key] for key in (*keys, parameter) if key in PARAMETERS), "")
 
 
+def _clause_on(name: str, owner: Any) -> str:
+    """What the docstring of a function or class says of a parameter or field: the clause that names it."""
+    words = " ".join(parts_of(inspect.getdoc(owner) or "")[0].split())
+    clauses = re.split(r"(?<=[.;,]) (?=``)|(?<=[.)]) (?=[A-Z])", words)
+    return next((clause.rstrip(";,") for clause in clauses if f"``{name}``" in clause), "")
+
+
 def parameters_of(function: Any, owner: str) -> list[Parameter]:
     """The parameters of a function or method, ``self`` left out."""
     of_measures: dict[str, str] = {}
@@ -717,7 +706,7 @@ def parameters_of(function: Any, owner: str) -> list[Parameter]:
     for p in inspect.signature(function).parameters.values():
         if p.name in ("self", "cls"):
             continue
-        text = of_measures.get(p.name, "") or explain(owner, p.name, defined)
+        text = of_measures.get(p.name) or explain(owner, p.name, defined) or _clause_on(p.name, function)
         stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         is_function = inspect.isroutine(p.default)
         default = f"{p.default.__module__}.{p.default.__name__}" if is_function else repr(p.default)
@@ -809,11 +798,7 @@ def explain_attribute(result: type, field: str) -> str:
     """
     bases = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
     texts = [ATTRIBUTES.get(f"{base.__name__}.{field}", "") for base in bases]  # a subclass has the fields of its base
-    said = []
-    for base in bases:
-        words = " ".join(parts_of(inspect.getdoc(base) or "")[0].split())
-        clauses = re.split(r"(?<=[.;,]) (?=``)|(?<=[.)]) (?=[A-Z])", words)
-        said.append(next((clause.rstrip(";,") for clause in clauses if f"``{field}``" in clause), ""))
+    said = [_clause_on(field, base) for base in bases]
     texts += [said[0], ATTRIBUTES.get(field, ""), *said[1:], PARAMETERS.get(field, "")]
     return next(filter(None, texts), "")
 

@@ -577,14 +577,14 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     for key, rule in one.checks.items():
         if key in left and not (left[key] is None is one.params[key]):
             rule(left[key], key)
-    kept = []
+    chosen = []
     for key, default in one.params.items():
         value = left.get(key, default)
         numbers = isinstance(value, int | float) and isinstance(default, int | float)
         # top_t_accuracy: without t the name does not say what is meant
         if key == "t" or not (value is default or (numbers and value == default)):
-            kept.append((key, value))
-    return Spec(one, tuple(kept), quota, threshold, ties)
+            chosen.append((key, value))
+    return Spec(one, tuple(chosen), quota, threshold, ties)
 
 
 def check_prior(prior: Any, name: str) -> None:
