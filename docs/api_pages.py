@@ -38,6 +38,7 @@ SECTIONS = {
     "Files, tables and clusters": ("diagnosis",),
     "The catalogue": ("catalogue",),
     "scikit-learn": ("sklearn",),
+    "Demonstrations of the papers": ("papers",),
     "Errors and warnings": ("errors",),
 }
 OTHERS = "Further names"

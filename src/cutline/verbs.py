@@ -348,6 +348,8 @@ class VerbCall:
         for name in named.keys() - _defaults(verb).keys():
             raise TypeError(f"{verb.__name__}() got an unexpected keyword argument {name!r}")
         self.verb, self.values = verb, _defaults(verb) | named
+        arrays, table = f"{verb.__name__}(y, p)", f"{verb.__name__}(df, label='y', score='p')"
+        self._two_ways = f"pass arrays alone, {arrays}, or name every column of one table, {table}"
         self.compares = "scores" in values
         self.scores_argument = "scores" if self.compares else "y_score"
         self.names_columns = self._names_columns()
@@ -362,8 +364,8 @@ class VerbCall:
         """Those of some options that are there and not as they are by default."""
         defaults = _defaults(self.verb)
         changed = [name for name in names if name in defaults and self.values[name] is not defaults[name]]
-        plain = {name: self.values[name] for name in changed if isinstance(self.values[name], str | bool)}
-        return [name for name in changed if name not in plain or plain[name] != defaults[name]]
+        plain = (str, bool)  # an array has no one answer to whether it equals its default
+        return [n for n in changed if not isinstance(self.values[n], plain) or self.values[n] != defaults[n]]
 
     def refuse(self, *names: str, why: str, remedy: str = "leave it out") -> None:
         """Refuse the first of some options that was given."""
@@ -377,8 +379,7 @@ class VerbCall:
     def _names_columns(self) -> bool:
         """Whether columns of a table are named; refuses a call that has arrays too."""
         named, arrays = self.given(*_TABLE), self.given(self.scores_argument, "sample_weight")
-        verb, scores = self.verb.__name__, self.values[self.scores_argument]
-        both = f"pass arrays alone, {verb}(y, p), or name every column of one table, {verb}(df, label='y', score='p')"
+        scores = self.values[self.scores_argument]
         if isinstance(scores, str):
             raise InputError(self.scores_argument, f"is {show(scores)}, a name", "name the column with {score}")
         for name in [] if named and arrays else self.given(*_ROWS):
@@ -392,7 +393,8 @@ class VerbCall:
             elif named and not isinstance(value, Mapping) and (name != "inclusion" or isinstance(value, bool)):
                 check_column(value, name)
         if named and arrays:
-            raise InputError(None, f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}", both)
+            problem = f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}"
+            raise InputError(None, problem, self._two_ways)
         if not named and not self.given(self.scores_argument, "predicted"):
             table = self.values["y_true"]
             if not isinstance(table, str | os.PathLike | Mapping) and not hasattr(table, "columns"):
@@ -404,9 +406,7 @@ class VerbCall:
         """The error for rows whose labels are not named."""
         if self.given(*_TABLE):
             return InputError("label", "is missing", "name the column of labels, or {positives} and {rows} of counts")
-        verb = self.verb.__name__
-        both = f"pass arrays alone, {verb}(y, p), or name every column of one table, {verb}(df, label='y', score='p')"
-        return InputError(self.scores_argument, "is missing", both)
+        return InputError(self.scores_argument, "is missing", self._two_ways)
 
     @property
     def counts(self) -> bool:

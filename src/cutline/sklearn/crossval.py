@@ -202,9 +202,9 @@ class CrossValidation(HasSections, ByMeasure):
                     "note": note,
                 }
             )
-        said = f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
+        answer = f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
         curves = [Figure(kind, self.folds) for kind in ("roc", "precision_recall")]
-        return [Section("answer", [said, *curves, Table(rows)])]
+        return [Section("answer", [answer, *curves, Table(rows)])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -137,17 +137,14 @@ class CurveDisplay:
             if len(self.evaluations) > 1:
                 raise InputError("name", f"would name {len(self.evaluations)} curves alike", "leave it out")
             self.evaluations = [replace(self.evaluations[0], name=name)]
-        before: list[Any] = []
-        there: set[Any] = set()
+        together, there = self.evaluations, set[Any]()
         if ax is not None:
             kind, before, artists = _drawn.get(ax, (None, [], []))
-            if kind is not type(self):
-                before = []
-            else:
+            if kind is type(self):
+                together = [*before, *together]
                 for artist in artists:
                     artist.remove()
             there = set(ax.get_children())
-        together = [*before, *self.evaluations]
         result: Any = together[0] if len(together) == 1 else SimpleNamespace(evaluations=dict(enumerate(together)))
         ax = self._draw(result, ax, chosen)
         if there:

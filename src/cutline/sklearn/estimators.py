@@ -39,17 +39,13 @@ class NoResponseError(InputError, AttributeError):
 
 def response_names(response_method: Any) -> tuple[str, ...]:
     """The methods to try, in order."""
-    if isinstance(response_method, str):
-        response_method = AUTO if response_method == "auto" else (response_method,)
-    if (
-        not isinstance(response_method, list | tuple)
-        or not response_method
-        or not set(map(str, response_method)) <= {*AUTO}
-    ):
-        raise NoResponseError(
-            "response_method", f"is {show(response_method)}", "choose 'auto', 'predict_proba' or 'decision_function'"
-        )
-    return tuple(response_method)
+    names = response_method
+    if isinstance(names, str):
+        names = AUTO if names == "auto" else (names,)
+    if not isinstance(names, list | tuple) or not names or not set(map(str, names)) <= {*AUTO}:
+        remedy = "choose 'auto', 'predict_proba' or 'decision_function'"
+        raise NoResponseError("response_method", f"is {show(response_method)}", remedy)
+    return tuple(names)
 
 
 def find_response(estimator: Any, response_method: Any = "auto") -> str:
