@@ -22,8 +22,8 @@ SENTENCE = "A sentence that was added in one place."
 @pytest.fixture
 def added(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more sentence in the one place where an evaluation is told."""
-    told = words.ties_sentence
-    monkeypatch.setattr(words, "ties_sentence", lambda ev: f"{told(ev)} {SENTENCE}".strip())
+    told = words.headline
+    monkeypatch.setattr(words, "headline", lambda ev, **options: f"{told(ev, **options)} {SENTENCE}")
 
 
 @pytest.mark.usefixtures("added")

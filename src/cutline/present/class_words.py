@@ -14,7 +14,7 @@ from ..errors import PYTHON, Terms
 from ..estimate import Estimate
 from ..table import Figure, Section, Table, count, ends, format_value, joined, pluralize
 from .render import Shaded
-from .words import arrow_of, between, name_of, on_scale, short_comparison, short_rows, written
+from .words import arrow_of, between, difference_rows, name_of, on_scale, short_comparison, short_rows, written
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Spec
@@ -51,7 +51,11 @@ def class_sections(
     asked = [] if kept is None else [f"{kept.sentence[0].upper()}{kept.sentence[1:]}."]
     said = [*asked, *class_answer(ev, terms)]
     if kept is None and scored and ev.settings.interval is not None and (all_measures or detail):
-        said.append(abstention_sentence(ev))
+        half = ev.risk_coverage().at(0.5)
+        said.append(
+            f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
+            f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."
+        )
     yield Section("answer", said)
     if detail:
         yield from _accuracy_picture({ev.name: ev})
@@ -65,7 +69,15 @@ def class_sections(
         if detail or matrix:
             pairs = _most_confused(ev) if detail else []
             yield Section("confusion", [*matrix, *pairs], "Which classes are confused")
-        yield Section("classes", [Table(_class_rows(ev), "Each class against the rest")], "Each class")
+        rows: list[dict[str, Any]] = []
+        for row in ev.per_class[:MOST_ROWS]:
+            ends_of = {name: (row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in _OF_CLASS if name in row}
+            values = {name: Estimate(name, *three) for name, three in ends_of.items()}
+            rows.append({"class": str(row["class"]), "cases": count(row["cases"]), **values})
+        left = len(ev.per_class) - MOST_ROWS
+        if left > 0:
+            rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
+        yield Section("classes", [Table(rows, "Each class against the rest")], "Each class")
     if scored:
         yield _confidence(ev, detail=detail)
     elif detail:
@@ -98,31 +110,23 @@ def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
 
 def _short_classes(ev: ClassEvaluation) -> Table:
     """The confusion matrix with precision and recall; of many classes, those with the lowest F1."""
-    rows = list(ev.per_class)
-    counts = ev.confusion.counts
-    if len(rows) <= _FEW_COLUMNS:
-        lines = []
-        for row, cells in zip(rows, counts, strict=True):
-            line = {"real class": str(row["class"])}
-            line |= {str(name): count(float(cell)) for name, cell in zip(ev.confusion.labels, cells, strict=True)}
-            lines.append({**line, "precision": _percent(row["precision"]), "recall": _percent(row["recall"])})
-        return Table(lines, "Real class (rows) by predicted class (columns)")
+    rows, lines = list(ev.per_class), []
+    matrix = len(rows) <= _FEW_COLUMNS
     lowest = sorted(rows, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
-    lines = [
-        {
-            "class": str(row["class"]),
-            "cases": count(row["cases"]),
-            **{name: _percent(row[name]) for name in ("precision", "recall")},
-            "F1": f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–",
-        }
-        for row in lowest
-    ]
+    labels = [str(name) for name in ev.confusion.labels]
+    for k, row in enumerate(rows if matrix else lowest):
+        line = {"real class" if matrix else "class": str(row["class"])}
+        if matrix:
+            line |= dict(zip(labels, map(count, ev.confusion.counts[k].tolist()), strict=True))
+        else:
+            line["cases"] = count(row["cases"])
+        for name in ("precision", "recall"):
+            line[name] = f"{100 * row[name]:.3g}%" if row[name] == row[name] else "–"
+        lines.append(line if matrix else {**line, "F1": f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–"})
+    if matrix:
+        return Table(lines, "Real class (rows) by predicted class (columns)")
     few = len(lowest) < len(rows)
     return Table(lines, f"The {len(lowest)} of {len(rows)} classes with the lowest F1" if few else "Each class")
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.3g}%" if value == value else "–"
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -159,21 +163,6 @@ def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
         for row in pairs
     ]
     return [*([large] if many else []), Table(rows, "Most confused")]
-
-
-def _class_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
-    """Each class against the rest; values with their intervals."""
-    rows: list[dict[str, Any]] = []
-    for row in ev.per_class[:MOST_ROWS]:
-        line: dict[str, Any] = {"class": str(row["class"]), "cases": count(row["cases"])}
-        for name in _OF_CLASS:
-            if name in row:
-                line[name] = Estimate(name, row[name], row[f"{name}_low"], row[f"{name}_high"])
-        rows.append(line)
-    left = len(ev.per_class) - MOST_ROWS
-    if left > 0:
-        rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
-    return rows
 
 
 def _confidence(ev: ClassEvaluation, *, detail: bool) -> Section:
@@ -246,9 +235,8 @@ def class_comparison_sections(
     else:
         yield Section("measures", short_comparison(comparison, short))
     if pairs or all_measures or detail:
-        shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-        gaps = ({name: row[name] for name in shown} for row in comparison.differences if row["measure"] in short)
-        yield Section("pairs", [Table(gaps, "Differences (a − b)")])
+        tested = (row for row in comparison.differences if row["measure"] in short)
+        yield Section("pairs", [Table(difference_rows(tested), "Differences between models", "measure")])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if detail:
@@ -318,12 +306,3 @@ def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) 
 def _gap(spec: Spec, value: float) -> str:
     """A difference as it is read: of shares in percentage points."""
     return written(spec, value).replace("%", " points").replace("-", "−")
-
-
-def abstention_sentence(ev: ClassEvaluation) -> str:
-    """What answering only the most confident cases would give."""
-    half = ev.risk_coverage().at(0.5)
-    return (
-        f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
-        f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."
-    )

@@ -12,7 +12,7 @@ from ..evaluation import notices_of
 from ..inference.evidence import moves
 from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
-from .words import answer, chosen_measures, headline, name_of, side_by_side, tested, title_of, written
+from .words import answer, chosen_measures, difference_rows, headline, name_of, side_by_side, title_of, written
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
@@ -56,12 +56,7 @@ def segment_sections(
     yield Section("answer", [*sentences(seg, keys, named=named), *facts])
     parts: list[str | Table | Figure] = [*_figures({seg.overall.name: seg})]
     if wide:
-        parts.append(Table(segment_rows(seg, keys), "Segments"))
-        if len(seg) > 1:
-            parts.append(Table(difference_rows(seg), f"Against {seg.compared.reference}, strongest evidence first"))
-        if seg.trends:
-            first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
-            parts.append(Table(trend_rows(seg), f"Trend from {first} to {last}, change for each step"))
+        parts += _wide_tables(seg, keys)
     else:
         rows = short_segment_rows(seg, keys, named=named)
         left = f"{len(rows) - 1 - _SHORT:,} more segments: --all"
@@ -70,13 +65,7 @@ def segment_sections(
     yield Section("segments", parts, _title(seg.by))
     ordered = bool(seg.trends)
     if seg.shared is not None and (fairness or seg.places is not None or (wide and not ordered)):
-        title = f"One list for all, {seg.shared.where}"
-        yield Section("one_list", [Table(list_rows(seg.shared), title), seg.shared.sentence])
-        if seg.prices is not None:
-            places = Table(place_rows(seg, seg.prices), "Places of each segment by rule")
-            same = len({round(row["places"], 1) for row in seg.prices}) == 1
-            title = "The same places by other rules" if same else "Places by other rules"
-            yield Section("prices", [Table(price_rows(seg.prices), title), places])
+        yield from _one_list(seg, seg.shared)
     if detail:
         whole = seg.whole
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
@@ -116,10 +105,19 @@ def segment_comparison_sections(
     if all_measures and not detail:
         yield Section("measures", [Table(side_by_side(overall, keys), "All rows")])
     if all_measures or detail:
-        pairs = Table(
-            model_difference_rows(found, keys), "Differences between models by segment, strongest evidence first"
-        )
-        tables: list[str | Table] = [Table(model_rows(found, keys), "Models by segment", "segment"), pairs]
+        values = [
+            {
+                "segment": name,
+                "measure": key,
+                **{model: ev.estimates[key] for model, ev in comparison.evaluations.items()},
+                "note": note,
+            }
+            for name, note, comparison in found.parts()
+            for key in keys
+        ]
+        pairs = difference_rows(found.differences(keys).to_dicts()[:SHOWN])
+        title = "Differences between models by segment, strongest evidence first"
+        tables: list[str | Table] = [Table(values, "Models by segment", "segment"), Table(pairs, title)]
     else:
         left = len(rows) - _SHORT
         tables = [Table(rows[:_SHORT], f"{by} by segment"), *([f"{left:,} more segments: --all"] if left > 0 else [])]
@@ -229,81 +227,72 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def difference_rows(seg: Segments) -> list[dict[str, Any]]:
-    """Segments against the rest, strongest evidence first."""
-    return [
-        {
-            "segment": row["segment"],
-            "measure": row["measure"],
-            **{key: format_value(row[key]) for key in ("value", "other", "difference")},
-            "interval": ends(row["low"], row["high"]),
-            "ratio": format_value(row["ratio"]),
-            "p (Holm)": p_value(row["p_adjusted"]),
-            "reading": row["verdict"],
-            "note": row["note"],
-        }
-        for row in seg.compared.to_dicts()[:SHOWN]
-    ]
+def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
+    """Each segment, all rows together, the differences from the rest, and the trend of each measure."""
+    yield Table(segment_rows(seg, keys), "Segments")
+    if len(seg) > 1:
+        compared = [
+            {
+                "segment": row["segment"],
+                "measure": row["measure"],
+                **{key: format_value(row[key]) for key in ("value", "other", "difference")},
+                "interval": ends(row["low"], row["high"]),
+                "ratio": format_value(row["ratio"]),
+                "p (Holm)": p_value(row["p_adjusted"]),
+                "reading": row["verdict"],
+                "note": row["note"],
+            }
+            for row in seg.compared.to_dicts()[:SHOWN]
+        ]
+        yield Table(compared, f"Against {seg.compared.reference}, strongest evidence first")
+    rows = []
+    for trend in seg.trends:
+        row = {"measure": trend.measure, "change": format_value(trend.slope), "interval": ends(trend.low, trend.high)}
+        row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
+        row |= {"first clear change": "none", "before and after": ""}
+        if trend.found is not None:
+            row["first clear change"] = f"at {trend.change}"
+            row["before and after"] = f"{format_value(trend.found.before)} → {format_value(trend.found.after)}"
+        rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
+    if seg.trends:
+        first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
+        yield Table(rows, f"Trend from {first} to {last}, change for each step")
 
 
-def list_rows(shared: SharedList) -> list[dict[str, Any]]:
-    """One list for all, by segment."""
-    return [
+def _one_list(seg: Segments, shared: SharedList) -> Iterator[Section]:
+    """Who gets the places of one list for all, and what other rules for them would cost in hits."""
+    rows = [
         {
             "segment": row["segment"],
             "cases": count(row["cases"]),
             "places": count(row["places"]),
             "selected": f"{row['selection_rate']:.1%}",
-            "hit rate": format_value(row["hit_rate"]),
-            "recall": format_value(row["recall"]),
-            "fpr": format_value(row["fpr"]),
+            **{head: format_value(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
             "selection ratio": format_value(row["selection_ratio"]),
             "interval": ends(row["low"], row["high"]),
             "four fifths": row["four_fifths"],
         }
         for row in shared
     ]
-
-
-def price_rows(prices: Table) -> list[dict[str, Any]]:
-    """What other rules cost in hits."""
-    rows = []
-    for row in prices:
-        low, high = (count(round(row[end], 1)) if row[end] == row[end] else "" for end in ("low", "high"))
-        rows.append(
-            {
-                "rule": row["rule"],
-                "places": count(round(row["places"], 1)),
-                "hits": count(round(row["hits"], 1)),
-                "price in hits": count(round(row["price"], 1)) if row["rule"] != "one list" else "",
-                "interval": f"{low} … {high}" if low else "",
-            }
+    yield Section("one_list", [Table(rows, f"One list for all, {shared.where}"), shared.sentence])
+    if seg.prices is None:
+        return
+    prices = []
+    for row in seg.prices:
+        places, hits, price, low, high = (
+            count(round(row[key], 1)) if row[key] == row[key] else ""
+            for key in ("places", "hits", "price", "low", "high")
         )
-    return rows
-
-
-def place_rows(seg: Segments, prices: Table) -> list[dict[str, Any]]:
-    """The places of each segment under each rule."""
-    rules = prices.to_dicts()
-    return [
-        {"segment": name, **{row["rule"]: count(round(row[f"places: {name}"], 1)) for row in rules}}
+        cells = {"rule": row["rule"], "places": places, "hits": hits}
+        cells["price in hits"] = price if row["rule"] != "one list" else ""
+        prices.append({**cells, "interval": f"{low} … {high}" if low else ""})
+    same = len({row["places"] for row in prices}) == 1
+    by_rule = [
+        {"segment": name, **{row["rule"]: count(round(row[f"places: {name}"], 1)) for row in seg.prices}}
         for name in seg.names[:SHOWN]
     ]
-
-
-def trend_rows(seg: Segments) -> list[dict[str, Any]]:
-    """The trend of each measure, and from which segment on its level differs from before."""
-    rows = []
-    for trend in seg.trends:
-        where, levels = "none", ""
-        if trend.found is not None:
-            where = f"at {trend.change}"
-            levels = f"{format_value(trend.found.before)} → {format_value(trend.found.after)}"
-        row = {"measure": trend.measure, "change": format_value(trend.slope), "interval": ends(trend.low, trend.high)}
-        row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
-        row |= {"first clear change": where, "before and after": levels}
-        rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
-    return rows
+    title = "The same places by other rules" if same else "Places by other rules"
+    yield Section("prices", [Table(prices, title), Table(by_rule, "Places of each segment by rule")])
 
 
 def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]:
@@ -322,28 +311,3 @@ def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]
         row |= values
         rows.append({**row, "clear difference?": note or "; ".join(ahead.get(name, ["no"]))})
     return rows
-
-
-def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """One row for each segment and measure, one column for each model."""
-    rows = []
-    for name, note, comparison in found.parts():
-        for key in keys:
-            values = {model: ev.estimates[key] for model, ev in comparison.evaluations.items()}
-            rows.append({"segment": name, "measure": key, **values, "note": note})
-    return rows
-
-
-def model_difference_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Pairs of models in each segment, strongest evidence first."""
-    return [
-        {
-            "segment": row["segment"],
-            "measure": row["measure"],
-            "models": f"{row['a']} − {row['b']}",
-            **tested(row),
-            "reading": row["reading"],
-            "note": row["note"],
-        }
-        for row in found.differences(keys).to_dicts()[:SHOWN]
-    ]

@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..catalogue.declare import Measure, Spec, measure, measures
+from ..decide.error_costs import ErrorPrices
 from ..errors import PYTHON, InputError, Terms
+from ..estimate import Estimate
 from ..evaluation import notices_of
 from ..quotas import Quotas
 from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
 from .plot_data import models_of
+from .render import Explained
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..decide.error_costs import Cheapest
     from ..decide.operating import OperatingPoint
     from ..decide.thresholds import Cut
-    from ..estimate import Estimate
     from ..evaluation import Evaluation
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -78,6 +83,18 @@ _GOALS = {
     "fewest errors": "fewest errors",
 }
 
+_MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
+_SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
+_MOST_HISTOGRAMS = 6
+_CALIBRATION = {
+    "Slope": "1 is ideal; below 1, probabilities are too extreme",
+    "In the large": "0 is ideal; above 0, probabilities are too low",
+    "p-value": "of the test that every probability is right",
+    "Miscalibration": "part of the Brier score; lower is better",
+    "Discrimination": "part of the Brier score; higher is better",
+    "Uncertainty": "part of the Brier score; does not depend on the model",
+}
+
 
 def evaluation_sections(
     ev: Evaluation,
@@ -88,12 +105,10 @@ def evaluation_sections(
     cut: Cut | None = None,
     **options: Any,
 ) -> Iterator[Section]:
-    """What an evaluation has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
+    """What an evaluation has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cut``: a cut that was chosen on these rows, which takes the quota's place.
     """
-    from .page_words import chart_section, detail_sections, places_section
-
     point = cut_point(ev) if cut is None else cut.point
     batched = ev.rows.batched and ev.quota is not None
     if cut is not None:
@@ -101,7 +116,11 @@ def evaluation_sections(
         at_cut = [f"Cut at {end}: {cut.note}."]
     else:
         at_cut = point_sentences(ev, point)
-    yield Section("answer", [*at_cut, headline(ev), *notices_of([ev], terms), *filter(None, [ties_sentence(ev)])])
+    ties, tied = [], ev.facts["tied_pairs"]
+    if tied > 0.01:  # where it matters
+        distinct = pluralize(ev.facts["distinct_scores"], "distinct score")
+        ties = [f"{tied:.1%} of the positive–negative pairs are tied ({distinct}); each counts one half."]
+    yield Section("answer", [*at_cut, headline(ev), *notices_of([ev], terms), *ties])
     if ev.by_segment is not None:
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
@@ -114,11 +133,19 @@ def evaluation_sections(
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
         if not (batched and short):
-            yield Section("cut", [Table(confusion_rows(point, ev.positive_name), f"{where}: {taken}")])
+            matrix = []
+            for name, (selected, left), marks in (
+                (ev.positive_name or "positive", (point.tp, point.fn), (" TP", " FN")),
+                ("others" if ev.positive_name else "negative", (point.fp, point.tn), (" FP", " TN")),
+                ("all", (point.tp + point.fp, point.fn + point.tn), ("", "")),
+            ):
+                cells = {"selected": f"{count(selected)}{marks[0]}", "not selected": f"{count(left)}{marks[1]}"}
+                matrix.append({"": name, **cells, "all": count(selected + left)})
+            yield Section("cut", [Table(matrix, f"{where}: {taken}")])
         if batched:
             yield from batch_sections([ev], short=short)
         if cut is not None and (detail or all_measures):
-            yield Section("at_cut", [Table(cut_rows(ev, point))])
+            yield Section("at_cut", [cut_table(ev, point)])
     if detail:
         yield from detail_sections(ev, [ev], **options)
         return
@@ -126,7 +153,7 @@ def evaluation_sections(
     if all_measures:
         yield Section("measures", [Table(measure_rows(ev), group="family")])
     else:
-        keys = applicable(ev, few_measures(ev))
+        keys = short_measures(ev)
         known = [ev.specs[key] for key in keys if ev.estimates[key].low == ev.estimates[key].low]
         cautions = [f"{title_of(spec)}: {spec.measure.caution}." for spec in known if spec.measure.caution]
         yield Section("measures", [Table(short_rows(ev, keys)), *cautions])
@@ -166,13 +193,11 @@ def comparison_sections(
     cheapest: Cheapest | None = None,
     **options: Any,
 ) -> Iterator[Section]:
-    """What a comparison has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
+    """What a comparison has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
     models, ``why`` how each goal is judged.
     """
-    from .page_words import chart_section, detail_sections, places_section
-
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
     if detail and len({(ev.facts["rows"], ev.facts["positives"]) for ev in evaluations}) > 1:
@@ -202,11 +227,23 @@ def comparison_sections(
             Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])
         ]
         if detail or pairs or all_measures:
-            parts.append(Table(differences_of(comparison, keys), "Differences between models", "measure"))
+            tested = (row for key in keys for row in comparison.differences if row["measure"] == key)
+            parts.append(Table(difference_rows(tested), "Differences between models", "measure"))
         yield Section("pairs", parts, "Which model?")
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
-        leads = Table(clear_leads(stretches), "Clear leaders by quota")
+        leads = Table(
+            (
+                {
+                    "places": f"{row['from']:,} to {row['to']:,}" if row["from"] < row["to"] else f"{row['from']:,}",
+                    "leads": row["leader"],
+                    "more hits": f"{row['more_hits']:.1f}",
+                }
+                for row in stretches
+                if row["clear"]  # not chance, at all places at once
+            ),
+            "Clear leaders by quota",
+        )
         none = "No model leads clearly at any quota: the leads could be chance."
         strip = Figure("dominance", stretches, {"names": list(comparison.evaluations)})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
@@ -312,12 +349,6 @@ def rounded(value: float) -> str:
     return count(round(value) if value >= 10 else value)
 
 
-def tested(row: Mapping[str, Any]) -> dict[str, str]:
-    """A tested difference in cells."""
-    interval = {"interval": ends(row["low"], row["high"])}
-    return {"difference": format_value(row["difference"]), **interval, "p (Holm)": p_value(row["p_adjusted"])}
-
-
 def quota_words(quota: int | float) -> str:
     """A quota as a reader writes it."""
     return f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"
@@ -370,54 +401,27 @@ def tie_sentence(point: OperatingPoint) -> str:
     )
 
 
-def ties_sentence(ev: Evaluation) -> str:
-    """How much is tied, where it matters."""
-    tied = ev.facts["tied_pairs"]
-    if not tied > 0.01:
-        return ""
-    return (
-        f"{tied:.1%} of the positive–negative pairs are tied "
-        f"({pluralize(ev.facts['distinct_scores'], 'distinct score')}); each counts one half."
-    )
-
-
-def confusion_rows(point: OperatingPoint, positive: str = "") -> list[dict[str, str]]:
-    """The confusion matrix: who gets a place (is predicted positive) and who does not."""
-
-    def row(name: str, taken: float, left: float, marks: tuple[str, str] = ("", "")) -> dict[str, str]:
-        cells = (f"{count(value)} {mark}".rstrip() for value, mark in zip((taken, left), marks, strict=True))
-        return {"": name, **dict(zip(("selected", "not selected"), cells, strict=True)), "all": count(taken + left)}
-
-    return [
-        row(positive or "positive", point.tp, point.fn, ("TP", "FN")),
-        row("others" if positive else "negative", point.fp, point.tn, ("FP", "TN")),
-        row("all", point.tp + point.fp, point.fn + point.tn),
-    ]
-
-
-def cut_rows(ev: Evaluation, point: OperatingPoint) -> list[dict[str, Any]]:
+def cut_table(ev: Evaluation, point: OperatingPoint) -> Table:
     """What a cut gives, each rate with an interval, as if the threshold had been fixed beforehand."""
     from ..inference.limits import wilson
 
-    def rate(name: str, part: float, whole: float) -> dict[str, Any]:
-        shown = "–" if whole == 0 else format_value(part / whole)
+    (low, high), (first, last) = point.expected_hits.interval, point.next_hits
+    rows = [
+        ("threshold", format_value(point.threshold), ""),
+        ("taken", count(point.taken), ""),
+        ("hits", count(point.tp), "" if low != low else count_range(low, high)),
+    ]
+    for name, part, whole in (
+        ("precision", point.tp, point.taken),
+        ("recall", point.tp, point.tp + point.fn),
+        ("specificity", point.tn, point.tn + point.fp),
+    ):
         known = whole > 0 and not ev.facts["weighted"]
         ends = wilson(part, whole, ev.settings.level) if known else ()
-        return {"at this cut": name, "value": shown, "interval": " … ".join(map(format_value, ends))}
-
-    low, high = point.expected_hits.interval
-    rows = [
-        {"at this cut": "threshold", "value": format_value(point.threshold), "interval": ""},
-        {"at this cut": "taken", "value": count(point.taken), "interval": ""},
-        {"at this cut": "hits", "value": count(point.tp), "interval": "" if low != low else count_range(low, high)},
-        rate("precision", point.tp, point.taken),
-        rate("recall", point.tp, point.tp + point.fn),
-        rate("specificity", point.tn, point.tn + point.fp),
-    ]
-    first, last = point.next_hits
+        rows.append((name, "–" if whole == 0 else format_value(part / whole), " … ".join(map(format_value, ends))))
     if first == first:
-        rows.append({"at this cut": "hits next time", "value": "", "interval": f"{count(first)} … {count(last)}"})
-    return rows
+        rows.append(("hits next time", "", f"{count(first)} … {count(last)}"))
+    return Table(dict(zip(("at this cut", "value", "interval"), row, strict=True)) for row in rows)
 
 
 def determined_by(one: Measure) -> Measure | None:
@@ -433,15 +437,17 @@ def _named_in(one: Measure) -> Measure | None:
 
 
 def _base_here(ev: Evaluation, spec: Spec) -> str | None:
-    """Where the number of a measure stands under another name: always, or on these data (no scores tie)."""
-    base = determined_by(spec.measure)
-    if base is not None:
-        return _key_like(ev, base.name, spec)
-    base = _named_in(spec.measure)
-    home = None if base is None else _key_like(ev, base.name, spec)
-    if home is None or abs(ev.estimates[home].value - ev.estimates[str(spec)].value) > 1e-12:
-        return None
-    return home
+    """Where the number of a measure stands under another name: always, or on these data (no scores tie).
+
+    That is an evaluated measure at the same threshold and tie rule.
+    """
+    always = determined_by(spec.measure)
+    base = always or _named_in(spec.measure)
+    alike = (key for key, s in ev.specs.items() if (s.threshold, s.ties) == (spec.threshold, spec.ties))
+    home = next((key for key in alike if ev.specs[key].measure is base), None)
+    if home is None or always is not None:
+        return home
+    return home if abs(ev.estimates[home].value - ev.estimates[str(spec)].value) <= 1e-12 else None
 
 
 def default_measures(quota: Any) -> list[str]:
@@ -449,18 +455,15 @@ def default_measures(quota: Any) -> list[str]:
     return [*(_WITH_THRESHOLD if quota is None else _WITH_QUOTA), *_ALWAYS]
 
 
-def few_measures(ev: Evaluation) -> list[str]:
-    """The measures of a short table: those of the task, or all that were asked for where they are few."""
-    if len(ev.specs) <= _FEW:
-        return list(ev.specs)
+def short_measures(ev: Evaluation) -> list[str]:
+    """The measures of a short table, those that go with these scores, one family after another.
+
+    They are those of the task, or all that were asked for where they are few.
+    """
     names = default_measures(ev.quota if ev.quotas is None else ev.quotas)
-    return [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
-
-
-def applicable(ev: Evaluation, chosen: Iterable[str]) -> list[str]:
-    """The measures that go with these scores, one family after another."""
-    one_class = _one_class(ev)
-    keys = [key for key in chosen if one_class or ev.estimates[key].value == ev.estimates[key].value]
+    keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
+    keys = list(ev.specs) if len(ev.specs) <= _FEW else keys
+    keys = [key for key in keys if _one_class(ev) or ev.estimates[key].value == ev.estimates[key].value]
     families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
     return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
 
@@ -575,14 +578,6 @@ def unit_of(spec: Spec) -> str:
     return {2: "in bits", 10: "in bans"}.get(base, "in nats" if abs(base - 2.718281828459045) < 1e-9 else "")
 
 
-def _key_like(ev: Evaluation, name: str, spec: Any) -> str | None:
-    """The evaluated measure of that name at the same threshold and tie rule, if there is one."""
-    for key, other in ev.specs.items():
-        if other.measure.name == name and (other.threshold, other.ties) == (spec.threshold, spec.ties):
-            return key
-    return None
-
-
 def answer(comparison: Comparison) -> list[str]:
     """Which model, and how sure that is: with the places of the quota, on average over a range, or by the ranking."""
     quota, evaluations = comparison.quota, list(comparison.evaluations.values())
@@ -591,8 +586,13 @@ def answer(comparison: Comparison) -> list[str]:
         return []  # the headline has it
     if quota is None:
         return range_answer(comparison) if first.quotas is not None else _by_measure(comparison)
-    if not comparison.paired:
-        return _apart(comparison, quota)
+    if not comparison.paired:  # each has cases of its own, perhaps groups of people: the highest value, and no advice
+        if "hit_rate" not in first:
+            return [OWN_CASES]
+        highest = comparison.verdict("hit_rate", "known quota")
+        mark = ", " if highest.status == "cannot tell" else "; "
+        value = f"{format_value(highest.value.value)}{mark}{highest.sentence}"
+        return [f"At {quota:,} places, {highest.best} has the highest hit rate, {value}.", OWN_CASES]
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
     if len(ordered) == 1:
@@ -694,16 +694,6 @@ def range_answer(result: Any) -> list[str]:
 def between(e: Any) -> str:
     """The interval of a share in brackets; empty where there is none."""
     return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-
-
-def _apart(result: Any, quota: int | float) -> list[str]:
-    """The answer where each has cases of its own, perhaps groups of people: the highest value, and no advice."""
-    if "hit_rate" not in next(iter(result.evaluations.values())):
-        return [OWN_CASES]
-    verdict = result.verdict("hit_rate", "known quota")
-    mark = ", " if verdict.status == "cannot tell" else "; "
-    value = f"{format_value(verdict.value.value)}{mark}{verdict.sentence}"
-    return [f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}.", OWN_CASES]
 
 
 def _lead(comparison: Comparison, verdict: Any, ordered: list[Evaluation], quota: int | float) -> str:
@@ -823,13 +813,16 @@ def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, 
     return rows
 
 
-def differences_of(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Pair by pair for some measures, with a reading in words."""
-    rows = [row for key in keys for row in comparison.differences if row["measure"] == key]
-    return [
-        {"measure": row["measure"], "models": f"{row['a']} − {row['b']}", **tested(row), "reading": row["reading"]}
-        for row in rows
-    ]
+def difference_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Tested differences between two models in words, those of segments with their name."""
+    shown = []
+    for row in rows:
+        where = {"segment": row["segment"]} if "segment" in row else {}
+        cells = {"difference": format_value(row["difference"]), "interval": ends(row["low"], row["high"])}
+        cells |= {"p (Holm)": p_value(row["p_adjusted"]), "reading": row["reading"]}
+        pair = {"measure": row["measure"], "models": f"{row['a']} − {row['b']}"}
+        shown.append({**where, **pair, **cells, **({"note": row["note"]} if where else {})})
+    return shown
 
 
 def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
@@ -840,14 +833,209 @@ def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
     return comparison.dominance("quota").to_dicts()
 
 
-def clear_leads(stretches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The stretches in which one model clearly leads: what is not chance, at all places at once."""
-    return [
-        {
-            "places": f"{row['from']:,} to {row['to']:,}" if row["from"] < row["to"] else f"{row['from']:,}",
-            "leads": row["leader"],
-            "more hits": f"{row['more_hits']:.1f}",
-        }
-        for row in stretches
-        if row["clear"]
+# ------------------------------------------------------------------------------------------------- what a page adds
+
+
+def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
+    """The hits at every number of places; where no list of cases counts alike, why there is no such thing."""
+    first = evaluations[0]
+    title = "How many places?"
+    if first.rows.batched or not (detail or (first.facts["positives"] and first.facts["negatives"])):
+        return None
+    if not first.facts["weighted"]:
+        return Section("places", [Figure("gain", evaluations)], title)
+    if not detail:
+        return None
+    if first.prevalence is not None:
+        why = (
+            f"All figures on this page are for a prevalence of {first.prevalence}. The quota explorer is on the page "
+            "of the sample itself, where you can set the prevalence by hand."
+        )
+    else:
+        why = (
+            "Only some rows of this list have a label, so all figures are estimates."
+            if "labelled" in first.facts
+            else "This sample is weighted, so a quota counts cases by their weight."
+        )
+        why += " There is no quota explorer for it: ask for a quota with ev.at(quota=…)."
+    return Section("places", [why], title)
+
+
+def chart_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
+    """The whole list: curves, tenths and scores; those that the data do not allow are left out."""
+    first = evaluations[0]
+    if not 0 < first.facts["positives"] < first.facts["rows"]:
+        return None
+    figures = [Figure("roc", evaluations)]
+    whole = not (first.facts["weighted"] or first.rows.batched)
+    if detail or not whole:
+        figures.append(Figure("precision_recall", evaluations))
+    if detail and not first.facts["weighted"] and first.facts["rows"] >= 10:
+        figures.append(Figure("deciles", evaluations))
+    several = len(evaluations) > 1
+    if detail or not several:
+        for k, ev in enumerate(evaluations[:_MOST_HISTOGRAMS]):
+            if ev.rows.are_finite:
+                figures.append(Figure("histogram", ev, {"named": several, "name": f"histogram-{k}"}))
+    return Section("charts", figures, "The whole list")
+
+
+def detail_sections(
+    result: Any,
+    evaluations: Sequence[Evaluation],
+    *,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> Iterator[Section]:
+    """What follows the answer on a page; ``cost_fp`` and ``cost_fn`` add the cheapest cut."""
+    prices = {}
+    if cost_fp is not None or cost_fn is not None:
+        checked = ErrorPrices.checked(cost_fp, cost_fn)
+        prices = {"cost_fp": checked.fp, "cost_fn": checked.fn}
+    yield from filter(None, [chart_section(evaluations, detail=True)])
+    facts = evaluations[0].facts
+    usable = {  # an audit does not know the labels of most rows
+        k: ev for k, ev in enumerate(evaluations) if ev.rows.are_probabilities and "labelled" not in ev.facts
+    }
+    both = bool(usable) and 0 < facts["positives"] < facts["rows"]
+    if both:
+        yield _calibration(usable)
+    yield from _costs(result, usable if both else {}, prices)
+    cells = {"tp": "true positives", "fp": "false positives", "fn": "false negatives", "tn": "true negatives"}
+    rows = []
+    for ev in evaluations if len(evaluations) > 1 else ():
+        if ev.threshold is not None:
+            point = ev.at(threshold=ev.threshold)
+            counts = {name: count(getattr(point, key)) for key, name in cells.items()}
+            rows.append({"model": ev.name, "threshold": f"{point.threshold:g}", **counts})
+    if rows:
+        yield Section("cut", [Table(rows)], "At the threshold")
+    yield _all_measures(evaluations)
+    yield _data(evaluations, source or {})
+    notes = [
+        f"Expected hits: {evaluations[0].settings.level:.0%} score interval for the hit rate, times the places; the "
+        "cut moves with the sample, and the interval allows for that. It is about the mean; a single group varies "
+        "more.",
+        "At a given quota, hit rate, Qrecall and lift always rank models the same way: each is the number of hits "
+        "divided by something that does not depend on the model. They differ only in averages over many quotas.",
+        "Predicted positive means a score greater than the threshold.",
+        "The explanation of a measure names the method of its interval.",
     ]
+    yield Section("notes", notes, "How to read this")
+
+
+def _calibration(usable: Mapping[int, Evaluation]) -> Section:
+    """Reliability, and the calibration of models whose rows are there, not clustered and not too many."""
+    known = {}
+    for k, ev in usable.items():
+        if len(ev.ranking) <= _MOST_GROUPS and getattr(ev.rows, "clusters", None) is None:
+            with suppress(InputError):  # a stream keeps no rows
+                known[k] = ev.calibration()
+    rows: dict[str, dict[str, Any]] = {
+        name: {"calibration": name, "meaning": meaning} for name, meaning in _CALIBRATION.items()
+    }
+    for result in known.values():
+        p = f"{result.p_value:.3f}" if result.p_value >= 0.001 else "< 0.001"
+        shown: dict[str, Any] = {"Slope": result.slope, "In the large": result.in_the_large, "p-value": p}
+        for part in ("miscalibration", "discrimination", "uncertainty"):
+            shown[part.capitalize()] = result[f"brier_score.{part}"]
+        for name, value in shown.items():
+            rows[name][result.name] = value
+    table = [Table(rows.values())] if known else []
+    return Section("right", [Figure("reliability", usable, {"known": known}), *table], "Are the probabilities right?")
+
+
+def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, float]) -> Iterator[Section]:
+    """The cheapest cut, and net benefit by threshold probability where the models give probabilities."""
+    parts: list[Any] = []
+    if prices:
+        costs = [format_value(prices[name]) for name in ("cost_fp", "cost_fn")]
+        parts.append(f"Where a false positive costs {costs[0]}, a false negative {costs[1]}:")
+        if hasattr(result, "cheapest"):
+            parts += [f"{sentence}." for sentence in result.cheapest(**prices).sentences]
+        else:
+            cut = result.cut(**prices)
+            parts.append(f"Take score > {format_value(float(cut))}: {cut.note}.")
+    try:
+        curves = {k: ev.decision_curve() for k, ev in usable.items()}
+    except InputError:  # a stream keeps no rows
+        curves = {}
+    if curves:
+        at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
+        first = next(iter(curves.values()))
+        rows = []
+        for x in _SHOWN:
+            i = int(np.argmin(np.abs(first.x - x)))
+            row: dict[str, Any] = {"threshold probability": f"{x:.0%}"}
+            for c in curves.values():
+                value, low, high = (round(float(column[i]), 3) for column in (c.net_benefit, c.low, c.high))
+                row[c.name] = Estimate("net benefit", value, low, high)
+            rows.append({**row, "everyone": round(float(first.treat_all[i]), 3)})
+        explained = (
+            "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
+            "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
+            "cost of a false positive / (cost of a false positive + cost of a false negative)."
+        )
+        drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
+        parts += [*drawn, explained, Table(rows, "Net benefit per case")]
+    if parts:
+        yield Section("costs", parts, "What do errors cost?")
+
+
+def _all_measures(evaluations: Sequence[Evaluation]) -> Section:
+    """Every measure of every model with what the catalogue tells of it; one row for one number under many names."""
+    specs = evaluations[0].specs
+    rows = []
+    for key, spec in specs.items():
+        one = spec.measure
+        base = determined_by(one)
+        if base is not None and any(s.measure is base for s in specs.values()):
+            continue
+        estimates = {ev.name: ev.estimates.get(key) for ev in evaluations}
+        disguised = [
+            f"{s.measure.name} ({s.measure.same_as})"
+            for s in specs.values()
+            if determined_by(s.measure) is one and s.threshold == spec.threshold
+        ]
+        facts = {
+            "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
+            "formula": one.formula,
+            "range": f"{one.range[0]:g} to {one.range[1]:g}, {one.better} is better",
+            "undefined": one.undefined,
+            "proper": one.propriety,
+            "same number": "; ".join(disguised),
+            "interval": ", ".join(sorted({e.method for e in estimates.values() if e is not None} - {""})),
+            "caution": one.caution,
+            "source": one.reference,
+        }
+        name = Explained(key, one.title, {name: text for name, text in facts.items() if text})
+        row = {"family": FAMILY_TITLES[one.family], "measure": name, "": ARROWS[one.better]}
+        rows.append(row | estimates)
+    note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
+    return Section("measures", [note, Table(rows, group="family")], "All measures")
+
+
+def _data(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> Section:
+    """Rows, positives, ties and how much they matter."""
+    first = evaluations[0].facts
+    positives = f"{first['positives']:,} ({first['share_positive']:.1%})"
+    known = {**source, "rows": f"{first['rows']:,}", "positives": positives}
+    ties = []
+    for ev in evaluations:
+        tied = ev.facts["tied_pairs"]
+        row = {"model": ev.name, "distinct scores": f"{ev.facts['distinct_scores']:,}"}
+        row |= {"largest tie": count(ev.facts["largest_tie"]), "tied pairs": "–", "AUC range from ties": "–"}
+        if tied == tied:
+            row["tied pairs"] = f"{tied:.2%}"
+            if "roc_auc" in ev:
+                auc = ev["roc_auc"].value
+                reach = f"{format_value(auc - tied / 2)} to {format_value(auc + tied / 2)}"
+                row["AUC range from ties"] = reach if tied else format_value(auc)
+        ties.append(row)
+    note = (
+        "A quota that falls inside a tie takes a proportional share of the tied cases, so hits can be fractions; the "
+        "table shows the best and the worst possible draw."
+    )
+    facts = Table({"": name, "what": text} for name, text in known.items())
+    return Section("facts", [facts, Table(ties, "Ties: cases with the same score"), note], "The data")
