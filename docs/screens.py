@@ -77,7 +77,7 @@ def terminal(columns: int = 80, rows: int = 30) -> str:
 
 def fingerprints(compared: Any) -> dict[str, str]:
     """What each picture shows, in a few signs: words and looks of the page, lines of the terminal, numbers found."""
-    from cutline.present.explorer import found_rows
+    from cutline.present.figures import found_rows
     from cutline.present.render import asset
 
     html = page_of(compared)

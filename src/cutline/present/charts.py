@@ -101,7 +101,6 @@ class PlotArea(NamedTuple):
 
 USUAL = PlotArea(400, 232, 42.0, 386.0, 18.0, 196.0)
 WIDE = PlotArea(900, 232, 44.0, 890.0, 18.0, 196.0)
-STRIP = PlotArea(900, 90, 44.0, 890.0, 8.0, 54.0)
 
 
 class Mark(NamedTuple):
@@ -179,10 +178,12 @@ class Chart:
         y = [self.y[0], *np.repeat(np.asarray(heights, dtype=float), 2), self.y[0]]
         self.marks.append(Mark("area", np.repeat(np.asarray(edges, dtype=float), 2), y, paint, opacity))
 
-    def stretch(self, first: float, last: float, height: float, paint: str, opacity: float) -> None:
-        """A horizontal bar between two values, a fifth of the chart thick if its scale is 0 to 1."""
-        x, y = (first, first, last, last), (height, height + 0.2, height + 0.2, height)
-        self.marks.append(Mark("area", x, y, paint, opacity))
+    def stretch(
+        self, first: float, last: float, height: float, paint: str, opacity: float, *, thick: float = 0.2
+    ) -> None:
+        """A horizontal bar between two values, ``thick`` in units of the scale."""
+        top = height + thick
+        self.marks.append(Mark("area", (first, first, last, last), (height, top, top, height), paint, opacity))
 
     def point(self, x: float, y: float, paint: str = "currentColor", tag: str = "", *, size: float = 3.0) -> None:
         """One point; none where it has no value."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
 from .charts import TITLES, Chart, colour, dash
-from .figures import dots_chart, share_rows
-from .plot_data import Whole, at_stops, axis_end, found_frame, qrecall_intervals, quota_stops, thinned
+from .figures import dots_chart, found_rows, share_rows
+from .plot_data import Whole, at_stops, axis_end, qrecall_intervals, quota_stops, thinned
 from .words import rounded
 
 if TYPE_CHECKING:
@@ -134,23 +133,6 @@ def _start(ev: Evaluation, quota: int | float | None) -> int:
         sizes, weights = ev.quotas.sizes(cases)
         return round(float(np.dot(sizes, weights)))
     return max(1, int(ev.facts["positives"])) if asked is None else int(resolve_quota(asked, cases))
-
-
-def found_rows(
-    evaluations: Sequence[Evaluation], quota: int, coming: Mapping[str, Any] = MappingProxyType({})
-) -> list[dict[str, Any]]:
-    """What each model finds at a quota, the interval of the average, and what to expect of the next list.
-
-    ``coming``: what a plan expects of the next list, which it knows better.
-    """
-    rows = []
-    for ev in evaluations:
-        (row,) = found_frame(ev, quota=quota)
-        low, high = coming.get(ev.name, (row["next_low"], row["next_high"]))
-        then = f" (next list {count(low)} to {count(high)})" if low == low else ""
-        known = {"name": ev.name, "value": row["found"], "next_low": low, "next_high": high}
-        rows.append({**row, **known, "words": count(row["found"]) + then})
-    return rows
 
 
 def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[Chart]:

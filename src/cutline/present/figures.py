@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..curves import keep_points
+from ..decide.planning import amount
 from ..errors import InputError
 from ..table import Figure, Table, count, format_value, pluralize
-from .charts import GREY, STRIP, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
-from .plot_data import axis_end, extrapolation_frame, rates_end, reliability, score_histogram, segment_order
+from .charts import GREY, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
+from .plot_data import (
+    axis_end,
+    extrapolation_frame,
+    found_frame,
+    plan_frame,
+    rates_end,
+    reliability,
+    score_histogram,
+    segment_order,
+)
 from .words import rounded
 
 if TYPE_CHECKING:
@@ -196,7 +205,7 @@ def dots_chart(
     chart.name, chart.linked, chart.x_percent = "dots", "data-dots", percent
     chart.reference([chance, chance], chart.y, tag="data-chance")
     for k, row in enumerate(rows):
-        height, paint = len(rows) - k - 0.66, colour(k)
+        height, paint = len(rows) - k - 0.66, colour(row.get("model_number", k))
         coming = [v if v == v else row["value"] for v in (row["next_low"], row["next_high"])]
         within = [v if v == v else row["value"] for v in (row["low"], row["high"])]
         chart.band(coming, [height - 0.16] * 2, [height + 0.16] * 2, paint, f'data-next="{k}"')
@@ -208,6 +217,23 @@ def dots_chart(
     beside = f"{reference}: {show(chance)}"
     chart.label(chance, len(rows) + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
+
+
+def found_rows(
+    evaluations: Sequence[Evaluation], quota: int, coming: Mapping[str, Any] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """What each model finds at a quota, the interval of the average, and what to expect of the next list.
+
+    ``coming``: what a plan expects of the next list, which it knows better.
+    """
+    rows = []
+    for k, ev in enumerate(evaluations):
+        (row,) = found_frame(ev, quota=quota)
+        low, high = coming.get(ev.name, (row["next_low"], row["next_high"]))
+        then = f" (next list {count(low)} to {count(high)})" if low == low else ""
+        known = {"name": ev.name, "model_number": k, "value": row["found"], "next_low": low, "next_high": high}
+        rows.append({**row, **known, "words": count(row["found"]) + then})
+    return rows
 
 
 def share_rows(estimates: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
@@ -261,21 +287,34 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
     return chart
 
 
-def dominance(stretches: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chart | None:
-    """Which model clearly leads from which quota to which; none where no model does."""
+def dominance(
+    stretches: Sequence[Mapping[str, Any]], names: Sequence[str], *, by: str = "quota", alone: bool = False
+) -> Chart | None:
+    """Which model clearly leads from where to where, a lane for each model.
+
+    Where none does, there is no chart, or, where it stands ``alone``, a sentence in it.
+    """
     clear = [row for row in stretches if row["clear"]]
-    if not clear:
+    if not clear and not alone:
         return None
-    last = float(stretches[-1]["to"])
-    spans = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in clear[:12])
-    words = f"{spans}. Elsewhere no model leads clearly: a lead there could be chance."
-    title = "Clear leaders by number of places"
-    chart = Chart(title, words, (0.0, last), (0.0, 0.2), "places", y_ticks=False, area=STRIP)
+    places = by == "quota"
+    axis, last = "number of places" if places else "false positive rate", float(stretches[-1]["to"])
+    spans = [f"{row['leader']} from {row['from']:,.6g} to {row['to']:,.6g}" for row in clear[:12]]
+    words = f"{'; '.join(spans)}. Elsewhere no model leads clearly: a lead there could be chance."
+    title = f"Clear leaders by {axis}" if clear else f"No model leads clearly at any {axis}"
+    area = PlotArea(900, 48 + 34 * len(names), 44.0, 890.0, 8.0, 12.0 + 34 * len(names))
+    across = "places" if places else axis
+    chart = Chart(title, words, (0.0, last), (0.0, float(len(names))), across, y_ticks=False, area=area)
+    chart.x_percent = not places
+    if not clear:
+        chart.label(0.05 * last, len(names) / 2, f"{title}:\nthe leads in this sample could be chance.")
     for row in clear:
-        first, to = float(row["from"]) - 1.0, float(row["to"])
-        chart.stretch(first, to, 0.0, colour(names.index(row["leader"])), 0.8)
-        if (to - first) / last > 0.08:
-            chart.label(first, 0.08, clipped(str(row["leader"])))
+        lane, to = names.index(row["leader"]), float(row["to"])
+        first = float(row["from"]) - places  # the first place covers the step from 0 to 1
+        height = len(names) - lane - 0.9
+        chart.stretch(first, to, height, colour(lane), 0.8, thick=0.4)
+    for lane, name in enumerate(names if clear else ()):
+        chart.label(0.0, len(names) - lane - 0.4, clipped(name))
     return chart
 
 
@@ -424,22 +463,29 @@ def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = No
 
 
 def profit(plan: Plan) -> Chart:
-    """Profit by number of cases, the best cut marked."""
+    """Profit by number of cases, the best cut with its interval, and what to expect on new data."""
+    rows = plan_frame(plan)
     ends = around(np.append(plan.profits, [0.0, *(e for e in plan.profit.interval if math.isfinite(e))]))
     low, high = plan.profit.interval
     words = (
         f"Highest at {plan.quota:,}: {format_value(plan.profit.value)} ({format_value(low)} to {format_value(high)}); "
         f"no loss up to {plan.break_even:,}; at most {plan.limit:,} allowed."
     )
-    chart = Chart("Profit by cases taken", words, (0.0, float(plan.taken[-1])), ends, "cases taken")
+    prices = plan.settings
+    title = f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
+    chart = Chart(title, words, (0.0, float(plan.taken[-1])), ends, "cases taken", y_name="profit")
     chart.reference(chart.x, (0.0, 0.0))
-    kept = np.flatnonzero(keep_points(plan.taken, plan.profits, _FINEST * (ends[1] - ends[0])))
-    chart.line(plan.taken[kept], plan.profits[kept], colour(0))
+    chart.line(rows.column("taken"), rows.column("profit"), colour(0))
+    chart.key = [(f"on these data: {amount(plan.profit.value, high - low)} with {plan.quota:,}", "currentColor")]
     if low == low:
         chart.line([plan.quota, plan.quota], [low, high])
+    if low == low and plan.quota:
+        chart.point(float(plan.quota), plan.expected_profit, colour(1))
+        chart.key.append((f"on new data: {amount(plan.expected_profit, high - low)}", colour(1)))
     chart.point(float(plan.quota), plan.profit.value)
     if plan.limit < plan.taken[-1]:
         chart.upright(float(plan.limit))
+        chart.label(float(plan.limit), ends[0] + 0.02 * (ends[1] - ends[0]), f"limit: {plan.limit:,}")
     return chart
 
 

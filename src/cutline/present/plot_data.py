@@ -105,25 +105,6 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     return columns_table({**shares, "rows": n}, "Reliability")
 
 
-def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_cost: float = 0.0) -> dict[str, Any]:
-    """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
-    if cost is None or value is None:
-        prices = {"{cost} per place": cost, "{value} per hit": value}
-        missing = " and ".join(name for name, price in prices.items() if price is None)
-        raise InputError(None, f"the profit curve needs {missing}")
-
-    stops = quota_stops(ev.ranking.rows)
-    at = at_stops(ev, stops)
-    spent = cost * stops + fixed_cost
-    return {
-        "quota": stops,
-        "profit": value * at.hits - spent,
-        "low": value * at.low - spent,
-        "high": value * at.high - spent,
-    }
-
-
-# A line of more points than this looks the same thinned; the tolerance is a fifth of a pixel on a printed page.
 MANY_POINTS = 5_000
 INK = 0.0002
 QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
@@ -206,8 +187,15 @@ def rates_of(ev: Evaluation) -> tuple[Any, tuple[float, float, float]]:
 def profit_rows(
     ev: Evaluation, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
 ) -> Table:
-    """Profit at each quota with the interval of its hits."""
-    return columns_table(profit_curve(ev, cost, value, fixed_cost))
+    """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
+    if cost is None or value is None:
+        prices = {"{cost} per place": cost, "{value} per hit": value}
+        missing = " and ".join(name for name, price in prices.items() if price is None)
+        raise InputError(None, f"the profit curve needs {missing}")
+    stops = quota_stops(ev.ranking.rows)
+    at, spent = at_stops(ev, stops), cost * stops + fixed_cost
+    ends = {"profit": at.hits, "low": at.low, "high": at.high}
+    return columns_table({"quota": stops, **{name: value * hits - spent for name, hits in ends.items()}})
 
 
 def plan_frame(result: Any, **_: Any) -> Table:

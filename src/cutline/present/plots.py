@@ -17,7 +17,6 @@ import numpy as np
 from ..class_evaluation import ClassEvaluation
 from ..comparison import Comparison
 from ..decide.operating import RiskCoverage
-from ..decide.planning import amount
 from ..errors import InputError, how_to_install, listed, show
 from ..evaluation import Evaluation
 from ..runtime import write_whole
@@ -26,7 +25,6 @@ from . import figures
 from . import plot_data as data
 from .charts import Chart, colour, dash
 from .plot_data import models_of, points_of, rates_end
-from .words import rounded
 
 GREY, LIGHT, INK = "#6e6e6e", "#d9d9d9", "#222222"
 MARKS = "osD^v<>p"  # of models, where points stand beside each other
@@ -240,13 +238,22 @@ def draw_chart(ax: Any, chart: Chart) -> None:
                 ax.vlines(mark.x, *mark.y, color=paint, linewidth=mark.size, alpha=mark.opacity)
             case _:
                 align = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
-                say_beside(ax, mark.x, mark.y, mark.words, xytext=(mark.size, 0), ha=align)
+                weight = "bold" if "bold" in mark.tag else "normal"
+                say_beside(ax, mark.x, mark.y, mark.words, xytext=(mark.size, 0), ha=align, fontweight=weight)
     if chart.log:
         ax.set_xscale("log")
     quiet(ax, chart.title, chart.x_name.replace(" (", "\n(", 1), chart.y_name)
     room = 0.01 * (chart.x[1] - chart.x[0]) * (not chart.log)  # whole lines at the ends
-    ax.set(xlim=(chart.x[0] - room, chart.x[1] + room), ylim=chart.y)
-    percent_axis(*[axis for axis, yes in ((ax.xaxis, chart.x_percent), (ax.yaxis, chart.y_percent)) if yes])
+    above = 0.0 if chart.y_ticks else 0.3  # words above the first row
+    ax.set(xlim=(chart.x[0] - room, chart.x[1] + room), ylim=(chart.y[0], chart.y[1] + above))
+    for axis, ends, share in ((ax.xaxis, chart.x, chart.x_percent), (ax.yaxis, chart.y, chart.y_percent)):
+        if share:
+            percent_axis(axis)
+        elif ends[1] >= 10 and not chart.log:  # cases, or money
+            count_axis(axis)
+    if not chart.y_ticks:
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
     if chart.x_labels is not None:
         turned = sum(len(label) + 2 for _, label in chart.x_labels) > 70  # characters that fit below a plot
         way = {"rotation": 45, "ha": "right"} if turned else {}
@@ -454,7 +461,8 @@ def profit(
         raise InputError(None, "the profit curve counts places, but this sample is weighted")
     lines = []
     for k, ev in enumerate(models):
-        curve = data.profit_curve(ev, cost, value, fixed_cost)
+        rows = data.profit_rows(ev, cost=cost, value=value, fixed_cost=fixed_cost)
+        curve = {name: np.array(rows.column(name)) for name in rows.columns}
         style = line_style(k)
         if len(models) == 1 if band is None else band:
             shade(ax, curve["quota"], curve["low"], curve["high"], style["color"], 0.13)
@@ -473,34 +481,6 @@ def profit(
     _mark_quota(ax, result)
     if len(lines) > 1:
         line_legend(ax, lines, [name for name, *_ in lines], "upper right")
-
-
-def plan(ax: Any, result: Any) -> None:
-    """Profit of a plan by number of cases taken: the best cut with its interval, and what to expect on new data."""
-    frame = data.plan_frame(result)
-    style = line_style(0)
-    ax.plot(frame.column("taken"), frame.column("profit"), **style)
-    low, high = result.profit.interval
-    dot = {"color": style["color"], "markersize": 6, "linestyle": "none"}
-    best = f"profit on these data: {amount(result.profit.value, high - low)} with {pluralize(result.quota, 'case')}"
-    ax.plot(result.quota, result.profit.value, "o", label=best, **dot)
-    if result.quota and low == low:
-        ax.vlines(result.quota, low, high, color=style["color"], linewidth=1.4)
-        words = f"profit to expect on new data: {amount(result.expected_profit, high - low)}"
-        ax.plot(result.quota, result.expected_profit, "o", fillstyle="none", label=words, **dot)
-    legend(ax)
-    last = float(result.taken[-1])
-    if result.limit < last:
-        ax.axvline(result.limit, color=GREY, linewidth=0.9)
-        where = f"limit: {result.limit:,}"
-        ax.annotate(where, (result.limit, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
-    reference(ax, [0, last], [0, 0])
-    ax.set_xlim(0, last)
-    count_axis(ax.xaxis)
-    count_axis(ax.yaxis)
-    prices = result.settings
-    title = f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
-    quiet(ax, title, "cases taken", "profit")
 
 
 def tpr_fpr(ax: Any, result: Any) -> None:
@@ -528,64 +508,6 @@ def tpr_fpr(ax: Any, result: Any) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- rows, bars, cells
-
-
-def found(ax: Any, result: Any, *, quota: int | None = None) -> None:
-    """A row for each model, the best first: what it finds, the interval of the average, what the next list may give."""
-    rows = data.found_frame(result, quota=quota)
-    models = models_of(result)
-    order = sorted(range(len(rows)), key=lambda k: -rows[k]["found"])
-    places, level = rows[0]["places"], f"{models[0].settings.level:.0%}"
-    for y, k in enumerate(order):
-        row, paint = rows[k], colour(k)
-        if row["next_low"] == row["next_low"]:
-            ax.barh(y, row["next_high"] - row["next_low"], 0.26, left=row["next_low"], color=paint, alpha=0.2)
-            coming = f"next list {count(row['next_low'])} to {count(row['next_high'])}"
-            ax.annotate(coming, (places, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)
-        ax.plot([row["low"], row["high"]], [y, y], color=paint, linewidth=3.5, solid_capstyle="butt")
-        ax.plot(row["found"], y, "o", color=paint, markersize=9)
-        where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
-        ax.annotate(count(row["found"]), (row["found"], y), fontsize=11, fontweight="bold", color=paint, **where)
-    chance = places * models[0].facts["share_positive"]
-    reference(ax, [chance, chance], [-0.7, len(rows) - 0.4])
-    say_beside(ax, chance, -0.62, f"chance: {rounded(chance)}", xytext=(4, -2))
-    ax.set(xlim=(0, places), ylim=(len(rows) - 0.4, -0.85))
-    explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
-    quiet(ax, at_places(result, "", quota=places), f"positives among {pluralize(places, 'place')}\n{explained}")
-    ax.set_yticks(range(len(rows)), [rows[k]["model"] for k in order], fontsize=11, fontweight="bold")
-    for k, tick in zip(order, ax.get_yticklabels(), strict=True):
-        tick.set_color(colour(k))
-    ax.grid(False, axis="y")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    count_axis(ax.xaxis)
-
-
-def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
-    """Who clearly leads from where to where; a sentence where nobody does."""
-    rows = data.dominance_frame(result, by=by)
-    names = [ev.name for ev in models_of(result)]
-    axis, across = ("number of places", "places") if by == "quota" else ("false positive rate", "false positive rate")
-    clear = [row for row in rows if row["clear"]]
-    leaders = list(dict.fromkeys(str(row["leader"]) for row in clear))
-    for row in clear:
-        left = row["from"] - 1 if by == "quota" else row["from"]  # the first place covers the step from 0 to 1
-        lane = names.index(str(row["leader"]))
-        ax.barh(lane, row["to"] - left, left=left, height=0.62, color=colour(lane))
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlim(0, rows[-1]["to"])
-    if clear:
-        quiet(ax, f"Clear leaders by {axis}: {', '.join(leaders)}", across)
-    else:
-        quiet(ax, f"No model leads clearly at any {axis}", across)
-        words = f"No model leads clearly at any {axis}:\nthe leads in this sample could be chance."
-        ax.annotate(words, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", fontsize=11)
-    if by == "quota":
-        count_axis(ax.xaxis)
-    else:
-        percent_axis(ax.xaxis)
-    ax.grid(False, axis="y")
 
 
 def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> None:
@@ -734,6 +656,24 @@ def as_chart(chart_of: Callable[..., Chart | None]) -> Callable[..., None]:
     return draw
 
 
+def _found_chart(result: Any, *, quota: int | None = None) -> Chart:
+    """A row for each model, the best first: what it finds, the interval of the average, what the next list may give."""
+    numbers = data.found_frame(result, quota=quota)
+    models, places = models_of(result), numbers[0]["places"]
+    rows = sorted(figures.found_rows(models, places), key=lambda row: -row["value"])
+    level = f"{models[0].settings.level:.0%}"
+    explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
+    across = f"positives among {pluralize(places, 'place')}\n{explained}"
+    title, chance = at_places(result, "", quota=places), places * models[0].facts["share_positive"]
+    return figures.dots_chart(rows, places, chance, title=title, x_name=across, reference="chance")
+
+
+def _dominance(result: Any, *, by: str = "quota") -> Chart | None:
+    return figures.dominance(
+        data.dominance_frame(result, by=by), [ev.name for ev in models_of(result)], by=by, alone=True
+    )
+
+
 def _histogram(result: Any, *, bins: int = 24, threshold: float | None = None) -> Chart | None:
     models = models_of(result)
     if len(models) > 1:
@@ -762,12 +702,12 @@ def _calibrated(result: Any) -> Any:
 KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "roc": (roc, data.curve_frame("roc")),
     "precision_recall": (precision_recall, data.curve_frame("precision_recall")),
-    "found": (found, data.found_frame),
+    "found": (as_chart(_found_chart), data.found_frame),
     **{name: (partial(over_places, name=name), data.curve_frame(name)) for name in ("gain", "lift", "hit_rate")},
     "qrecall": (qrecall, data.by_model("qrecall", data.qrecall_rows)),
     "tpr_fpr": (tpr_fpr, data.by_model("tpr_fpr", data.tpr_fpr_rows)),
     "profit": (profit, data.by_model("profit", data.profit_rows)),
-    "plan": (plan, data.plan_frame),
+    "plan": (as_chart(figures.profit), data.plan_frame),
     "deciles": (
         as_chart(lambda result, *, portions=10: figures.deciles(models_of(result), portions=portions)),
         data.by_model("lift by portions", Evaluation.lift_table),
@@ -780,7 +720,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
         as_chart(lambda result, *, bins=10: figures.reliability_chart(dict(enumerate(models_of(result))), bins=bins)),
         data.by_model("reliability", data.reliability),
     ),
-    "dominance": (dominance, data.dominance_frame),
+    "dominance": (as_chart(_dominance), data.dominance_frame),
     "calibration": (
         as_chart(lambda result: figures.calibration(_calibrated(result))),
         lambda result: _calibrated(result).bands,
