@@ -122,12 +122,13 @@ def on_screen(columns: int, rows: list[dict[str, Any]]) -> list[str]:
 
 def test_narrow_terminals_lose_columns_and_break_no_word() -> None:
     import cutline as cl
-    from cutline.present.render import without_pictures
+    from cutline.present.render import readable
     from cutline.present.words import measure_rows
-    from cutline.table import Table
+    from cutline.table import Section, Table
 
     ev = cl.evaluate([0, 1] * 40, [k / 80 for k in range(80)], n_resamples=20)
-    rows = list(without_pictures(Table(measure_rows(ev))))
+    (table,) = readable([Section("measures", [Table(measure_rows(ev))])])
+    rows = list(table)
     for columns in (80, 60, 200):
         lines = on_screen(columns, rows)
         for row in rows:

@@ -12,9 +12,9 @@ import numpy as np
 from ..class_evaluation import class_notices
 from ..errors import PYTHON, Terms
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, count, ends, format_value, joined, pluralize
-from .render import Shaded
-from .words import arrow_of, between, difference_rows, name_of, on_scale, short_comparison, short_rows, written
+from ..table import Figure, Section, Table, count, joined, pluralize
+from .render import shaded
+from .words import between, difference_rows, measure_rows, name_of, short_comparison, short_rows, written
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Spec
@@ -84,7 +84,7 @@ def class_sections(
         said = ["Risk and coverage need scores; these are predictions alone."]
         yield Section("risk", said, "Error rate if the model may abstain")
     if all_measures or detail:
-        yield Section("measures", [Table(_measure_rows(ev), group="family")], "All measures")
+        yield Section("measures", [Table(measure_rows(ev), group="family")], "All measures")
     if ev.by_segment is not None:
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if quota is not None and scored:
@@ -140,7 +140,7 @@ def confusion_table(confusion: Confusion) -> Table:
             within = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
             words = f"{real} predicted as {predicted}: {shares[a, b]:.1%}{within}"
             paint = _RIGHT if a == b else _WRONG
-            row[str(predicted)] = Shaded(count(float(confusion.counts[a, b])), paint, float(shares[a, b]), words)
+            row[str(predicted)] = shaded(count(float(confusion.counts[a, b])), paint, float(shares[a, b]), words)
         rows.append(row)
     return Table(rows, "Real class (rows) by predicted class (columns)")
 
@@ -185,23 +185,6 @@ def _confidence(ev: ClassEvaluation, *, detail: bool) -> Section:
         ]
         parts.append(Table(rows))
     return Section("risk", parts, "Error rate if the model may abstain")
-
-
-def _measure_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
-    with_interval = any(e.low == e.low for e in ev.estimates.values())
-    rows = []
-    for spec, e in zip(ev.specs.values(), ev.estimates.values(), strict=True):
-        one = spec.measure
-        low, high = one.range
-        if not math.isfinite(low) and high == 1.0 and not e.low < -1.0:
-            low = -1.0  # kappa and its like: worse than chance is rare
-        row: dict[str, Any] = {"family": one.section, "measure": e.name, "": arrow_of(spec)}
-        row |= {"value": format_value(e.value), "on its scale": on_scale((low, high), e)}
-        if with_interval:
-            row |= {"interval": ends(e.low, e.high), "method": e.method}
-        note = e.reason or "; ".join(filter(None, [spec.remark, one.same_as and f"same as {one.same_as}"]))
-        rows.append({**row, "note": note})
-    return rows
 
 
 def class_comparison_sections(

@@ -58,7 +58,10 @@ def explorer(
     """
     first = evaluations[0]
     rows, positives = int(first.facts["rows"]), int(first.facts["positives"])
-    start = _start(first, quota)
+    asked_for = first.quota if quota is None else quota
+    start = max(1, positives) if asked_for is None else int(resolve_quota(asked_for, rows))
+    if quota is None and first.quotas is not None:  # the mean of a range
+        start = round(float(np.dot(*first.quotas.sizes(first.ranking.cases))))
     stops = quota_stops(rows, [start])
     place = int(np.searchsorted(stops, start))
     logarithmic = rows > 2000 and start < rows * 0.02
@@ -123,16 +126,6 @@ def explorer(
             "plan": planned,
         },
     }
-
-
-def _start(ev: Evaluation, quota: int | float | None) -> int:
-    """Where the explorer starts: the quota asked for, the mean of a range, else as many places as positives."""
-    cases = ev.ranking.cases
-    asked = quota if quota is not None else ev.quota
-    if quota is None and ev.quotas is not None:
-        sizes, weights = ev.quotas.sizes(cases)
-        return round(float(np.dot(sizes, weights)))
-    return max(1, int(ev.facts["positives"])) if asked is None else int(resolve_quota(asked, cases))
 
 
 def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[Chart]:

@@ -190,27 +190,23 @@ def _picker(ev: ClassEvaluation, quota: int | float | None, prices: Mapping[str,
         return {}
     sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
     most = FEW_PAGES if len(sizes) > MOST_PAGES else MOST_PAGES
+    # a page of one class without what all share: no text of a user's can hold these place-holders unescaped
+    shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
     pages = []
     for at in np.argsort(-sizes, kind="stable")[:most]:
         if sizes[at]:
             label = ev.classes[int(at)]
-            pages.append({"name": str(label), "page": _page_of_class(ev, label, quota, prices)})
-    names = [one["name"] for one in pages]
+            binary = ev.of(label)
+            sections = _in_order(list(binary.sections(detail=True)), {})
+            explored = _explorer(sections, quota, prices, asked=False)
+            inside = _shell(binary, f"{label} against the rest", sections, **explored, shared=shared)
+            pages.append({"name": str(label), "page": inside})
     return {
-        "picker": {"names": names, "more": len(ev.classes) > len(pages)},
+        "picker": {"names": [one["name"] for one in pages], "more": len(ev.classes) > len(pages)},
         "data": packed({"classes": pages, "css": asset("page.css")}),
         "script": "class_page.js",
         "inner": "page.js",
     }
-
-
-def _page_of_class(ev: ClassEvaluation, label: Any, quota: int | float | None, prices: Mapping[str, Any]) -> str:
-    """The page of one class without what all share: no text of a user's can hold these place-holders unescaped."""
-    binary = ev.of(label)
-    sections = _in_order(list(binary.sections(detail=True)), {})
-    shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
-    shown = _explorer(sections, quota, prices, asked=False)
-    return _shell(binary, f"{label} against the rest", sections, **shown, shared=shared)
 
 
 def packed(data: Any) -> str:

@@ -26,41 +26,33 @@ _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 _NUMERIC = re.compile(r"[^a-zA-Z]*(to[^a-zA-Z]*)?")  # "0.2 … 0.4", "12.5%", "3 to 5"
 
 
-class Explained(str):
+class Marked(str):
+    """Text that HTML shows as ``markup``; ``is_number``: a column of such stands to the right."""
+
+    markup: Markup
+    is_number = False
+
+    def __html__(self) -> str:
+        return self.markup
+
+
+def explained(name: str, heading: str, facts: Mapping[str, str]) -> Marked:
     """A name with what it means, which HTML folds behind it."""
-
-    heading: str
-    facts: Mapping[str, str]
-
-    def __new__(cls, name: str, heading: str, facts: Mapping[str, str]) -> Explained:
-        """The name is the text."""
-        made = super().__new__(cls, name)
-        made.heading, made.facts = heading, facts
-        return made
-
-    def __html__(self) -> str:
-        facts = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in self.facts.items())
-        named = Markup('{} <span class="soft">{}</span>').format(self.heading, str(self))
-        return Markup('<details><summary>{}</summary><dl class="explain">{}</dl></details>').format(named, facts)
+    cell = Marked(name)
+    named = Markup('{} <span class="soft">{}</span>').format(heading, name)
+    listed = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts.items())
+    cell.markup = Markup('<details><summary>{}</summary><dl class="explain">{}</dl></details>').format(named, listed)
+    return cell
 
 
-class Shaded(str):
-    """A number on a ground that is the darker, the larger its share; ``words`` say what it stands for."""
-
-    is_number = True
-    ground: tuple[str, float, str]
-
-    def __new__(cls, number: str, paint: str, share: float, words: str) -> Shaded:
-        """The number is the text; ``paint`` are red, green and blue."""
-        made = super().__new__(cls, number)
-        made.ground = paint, share, words
-        return made
-
-    def __html__(self) -> str:
-        paint, share, words = self.ground
-        ink = "#fff" if share > 0.6 else "inherit"
-        style = f"display:block;padding:0 .4em;background:rgba({paint},{0.95 * share:.3f});color:{ink}"
-        return Markup('<span style="{}" title="{}">{}</span>').format(style, words, str(self))
+def shaded(number: str, paint: str, share: float, words: str) -> Marked:
+    """A number on a ground (red, green, blue) that is the darker, the larger its share; ``words`` tell what it is."""
+    cell = Marked(number)
+    cell.is_number = True
+    ink = "#fff" if share > 0.6 else "inherit"
+    style = f"display:block;padding:0 .4em;background:rgba({paint},{0.95 * share:.3f});color:{ink}"
+    cell.markup = Markup('<span style="{}" title="{}">{}</span>').format(style, words, number)
+    return cell
 
 
 # ------------------------------------------------------------------------------------------------- text
@@ -91,32 +83,20 @@ def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[
                 yield "\n".join(paragraph)
                 paragraph, indent = [], ""
             if isinstance(part, Table) and len(part):
-                yield without_pictures(part)
+                drawn = {name for row in part for name, value in row.items() if isinstance(value, Figure)}
+                rows = ({name: value for name, value in row.items() if name not in drawn} for row in part)
+                yield Table(rows, part.title, part.group) if drawn else part
         if paragraph:
             yield "\n".join(paragraph)
 
 
-def without_pictures(table: Table) -> Table:
-    """The columns of a table that can be read."""
-    drawn = [name for name in table.columns if any(isinstance(row.get(name), Figure) for row in table)]
-    if not drawn:
-        return table
-    rows = ({name: value for name, value in row.items() if name not in drawn} for row in table)
-    return Table(rows, table.title, table.group)
-
-
 def as_text(sections: Iterable[Section]) -> str:
     """Sections as plain text; on a terminal it fits the width."""
-    width = terminal_width()
+    width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
     return "\n\n".join(
         part if isinstance(part, str) else text_table(part, part.columns, part.title, group=part.group, width=width)
         for part in readable(sections, width)
     )
-
-
-def terminal_width() -> int | None:
-    """The columns of the terminal that standard output is; None where it is none."""
-    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
 def as_markdown(sections: Iterable[Section]) -> str:
@@ -177,15 +157,19 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         finalize=shown,
     )
-    made.filters |= {"cell": cell, "prose": prose, "columns": shown_columns, "in_groups": _in_groups}
+
+    def in_groups(parts: Sequence[str | Table | Figure]) -> list[tuple[str, list[Any]]]:
+        """Parts that are alike and follow each other, with their kind."""
+        return [(kind, list(group)) for kind, group in groupby(parts, lambda part: type(part).__name__)]
+
+    def columns(table: Table) -> list[str]:
+        """Those that are not empty, without the one that groups the rows (a column without a name groups none)."""
+        noted = any(row.get("note") for row in table)
+        return [name for name in table.columns if name != (table.group or None) and (name != "note" or noted)]
+
+    made.filters |= {"cell": cell, "prose": prose, "columns": columns, "in_groups": in_groups}
     made.filters |= {"drawn": draw, "colour": colour, "dashes": lambda k: " ".join(map(str, dash(k))) or "none"}
     return made
-
-
-def _in_groups(parts: Sequence[str | Table | Figure]) -> Iterator[tuple[str, list[Any]]]:
-    """Parts that are alike and follow each other, with their kind."""
-    for kind, group in groupby(parts, lambda part: type(part).__name__):
-        yield kind, list(group)
 
 
 def cell(value: Any) -> Any:
@@ -213,9 +197,3 @@ def prose(table: Table, name: str) -> bool:
         return True
     texts = [row.get(name) for row in table]
     return any(isinstance(text, str) and not _NUMERIC.fullmatch(text) for text in texts)
-
-
-def shown_columns(table: Table) -> list[str]:
-    """The columns that are not empty, without the one that groups the rows (a column without a name groups none)."""
-    grouping = table.group or None
-    return [name for name in table.columns if name != grouping and (name != "note" or any(r["note"] for r in table))]

@@ -17,7 +17,6 @@ from .words import answer, chosen_measures, difference_rows, headline, name_of, 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
     from ..segments import SegmentComparison, Segments
-    from ..verdict import Difference
 
 _MOST_CHARTS = 4
 _MOST_NAMED = 12  # measures that somebody may have asked for by name
@@ -136,8 +135,19 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
     found = []
     if len(seg) > 1:
         compared = seg.compared
-        steady = [d for d in compared.found if d.measure in keys and d.measure not in moving]
-        found.append(_differing(steady or [d for d in compared.found if d.measure in keys], seg, compared.reference))
+        asked = [d for d in compared.found if d.measure in keys]
+        steady = [d for d in asked if d.measure not in moving] or asked
+        tested = dict.fromkeys(name_of(seg.specs[d.measure]) for d in steady if d.verdict != "not tested")
+        clear = [
+            f"{d.a} ({d.verdict} {name_of(seg.specs[d.measure])})" for d in steady if d.verdict in ("higher", "lower")
+        ]
+        more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
+        if clear:
+            found.append(f"Clearly different from {compared.reference}: {', '.join(clear[:6])}{more}.")
+        elif tested:
+            found.append(f"No segment differs clearly from {compared.reference} in {joined(list(tested))}.")
+        else:
+            found.append("Nothing could be compared between segments.")
         shown = [name_of(seg.specs[key]) for key in moving if named]
         if shown:
             shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
@@ -164,19 +174,6 @@ def _moving(seg: Segments, keys: Sequence[str]) -> list[str]:
     """The measures that move with the share of positives; of several classes none is called so."""
     overall: Any = seg.overall
     return [] if isinstance(overall, ClassEvaluation) else [key for key in keys if moves(seg.specs[key])]
-
-
-def _differing(differences: Sequence[Difference], seg: Segments, reference: str) -> str:
-    """Which segments clearly differ from the reference, by which measures."""
-    tested = list(dict.fromkeys(d.measure for d in differences if d.verdict != "not tested"))
-    if not tested:
-        return "Nothing could be compared between segments."
-    clear = [d for d in differences if d.verdict in ("higher", "lower")]
-    if not clear:
-        return f"No segment differs clearly from {reference} in {joined([name_of(seg.specs[key]) for key in tested])}."
-    some = [f"{d.a} ({d.verdict} {name_of(seg.specs[d.measure])})" for d in clear[:6]]
-    more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
-    return f"Clearly different from {reference}: {', '.join(some)}{more}."
 
 
 def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> list[dict[str, Any]]:

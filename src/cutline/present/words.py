@@ -20,7 +20,7 @@ from ..evaluation import notices_of
 from ..quotas import Quotas
 from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
 from .plot_data import models_of
-from .render import Explained
+from .render import explained
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -468,37 +468,29 @@ def short_measures(ev: Evaluation) -> list[str]:
     return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
 
 
-def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Rows for the terminal: one per number. A measure that is another in disguise joins that one's row."""
-    chosen = list(ev.specs if keys is None else keys)
-    disguises: dict[str, list[str]] = {}
-    shown = []
-    for key in chosen:
-        spec = ev.specs[key]
-        home = _base_here(ev, spec)
-        if home is None or home not in chosen:
-            shown.append(key)
-        else:
-            disguises.setdefault(home, []).append(f"{spec.measure.name} {format_value(ev.estimates[key].value)}")
-    rows = []
+def measure_rows(ev: Any) -> list[dict[str, Any]]:
+    """Rows of every measure, one per number. A measure that is another in disguise joins that one's row."""
+    two_classes = hasattr(ev, "ranking")
+    homes = {key: _base_here(ev, spec) if two_classes else None for key, spec in ev.specs.items()}
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
-    interval = "interval" if level is None else f"{level * 100:.4g}% interval"
-    for key in shown:
+    rows = []
+    for key in (key for key, home in homes.items() if home is None):
         e, spec = ev.estimates[key], ev.specs[key]
         one = spec.measure
-        name = str(replace(spec, threshold=None))
-        if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
-            name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
-        row: dict[str, Any] = {"family": one.family, "measure": name, "": ARROWS[one.better]}
+        name, notes = e.name, [spec.remark, one.same_as and f"same as {one.same_as}"]
+        if two_classes:
+            name = str(replace(spec, threshold=None))
+            if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
+                name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
+            moves = "depends on the prevalence" if key in ev.moved else ""
+            disguises = [ev.estimates[other] for other, home in homes.items() if home == key]
+            same = ", ".join(f"{ev.specs[d.name].measure.name} {format_value(d.value)}" for d in disguises)
+            notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), same and f"same as {same}"]
+        row = {"family": one.section, "measure": name, "": arrow_of(spec)}
         row |= {"value": format_value(e.value), "on its scale": on_scale(one.range, e)}
         if level is not None:
-            row[interval] = ends(e.low, e.high)
-            row["method"] = e.method
-        same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
-        caution = one.caution if e.low == e.low else ""
-        moves = "depends on the prevalence" if key in ev.moved else ""
-        row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(spec), same) if part)
-        rows.append(row)
+            row |= {f"{level * 100:.4g}% interval": ends(e.low, e.high), "method": e.method}
+        rows.append({**row, "note": e.reason or "; ".join(filter(None, notes))})
     return rows
 
 
@@ -564,6 +556,8 @@ def on_scale(scale: tuple[float, float], e: Estimate) -> Figure:
     """An estimate on the scale of its measure; an open end is closed a little beyond the interval."""
     known = [x for x in (e.value, e.low, e.high) if math.isfinite(x)] or [0.0]
     low, high = scale
+    if not math.isfinite(low) and high == 1.0 and not e.low < -1.0:
+        low = -1.0  # kappa and its like: worse than chance is rare
     low = low if math.isfinite(low) else min(0.0, *known) * 1.1
     high = high if math.isfinite(high) else max(0.0, *known) * 1.1
     return Figure("bar", e, {"ends": (low, high)})
@@ -972,13 +966,13 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
                 value, low, high = (round(float(column[i]), 3) for column in (c.net_benefit, c.low, c.high))
                 row[c.name] = Estimate("net benefit", value, low, high)
             rows.append({**row, "everyone": round(float(first.treat_all[i]), 3)})
-        explained = (
+        costs_told = (
             "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
             "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
             "cost of a false positive / (cost of a false positive + cost of a false negative)."
         )
         drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
-        parts += [*drawn, explained, Table(rows, "Net benefit per case")]
+        parts += [*drawn, costs_told, Table(rows, "Net benefit per case")]
     if parts:
         yield Section("costs", parts, "What do errors cost?")
 
@@ -1009,7 +1003,7 @@ def _all_measures(evaluations: Sequence[Evaluation]) -> Section:
             "caution": one.caution,
             "source": one.reference,
         }
-        name = Explained(key, one.title, {name: text for name, text in facts.items() if text})
+        name = explained(key, one.title, {name: text for name, text in facts.items() if text})
         row = {"family": FAMILY_TITLES[one.family], "measure": name, "": ARROWS[one.better]}
         rows.append(row | estimates)
     note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
