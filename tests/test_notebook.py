@@ -241,9 +241,9 @@ def test_models_on_cases_of_their_own_are_shown() -> None:
 
 def test_a_plan_marks_its_best_cut() -> None:
     plan = cl.plan(Y, P, cost=2, value=5, quota=8, n_resamples=50)
-    profit = pictures(plan)["Profit by cases taken"]
+    profit = pictures(plan)["Profit at cost 2 per case and value 5 per hit"]
     ends = min(plan.profits.min(), plan.profit.low, 0.0), max(plan.profits.max(), plan.profit.high, 0.0)
-    dot = dots(profit, (0, 10), ends)[0]
+    dot = dots(profit, (0, 10), ends)[-1]
     assert near(dot, (plan.quota, plan.profit.value), 10, ends[1] - ends[0])
     zero, line, *_ = points(profit, (0, 10), ends)
     assert abs(zero[0][1]) <= (ends[1] - ends[0]) / 90

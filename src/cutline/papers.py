@@ -628,9 +628,8 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     def sections(self) -> list[Section]:
         """How many models to average, and the marks of every number of them."""
         answer = [f"{self.summary}."] if self.summary else []
-        charts = [Figure("voting", self, {"measure": k, "name": f"voting-{k}"}) for k in range(len(self.specs))]
         return [
-            Section("answer", [*answer, *charts, self.marks]),
+            Section("answer", [*answer, Figure("voting", self), self.marks]),
             Section("optimum", [self.optimum]),
             Section("correlation", [self.correlation]),
         ]

@@ -136,6 +136,7 @@ class Chart:
     x_percent: bool = False
     y_percent: bool = False
     x_labels: Sequence[tuple[float, str]] | None = None
+    y_labels: Sequence[tuple[float, str]] | None = None
     y_ticks: bool = True
     linked: str = ""
     name: str = ""
@@ -255,11 +256,12 @@ class Chart:
         if self.y_name:
             names += f'<text x="{left:g}" y="11">{escape(self.y_name)}</text>'
         ticks = ""
-        for value in nice_ticks(*self.y) if self.y_ticks else ():
+        show = percent if self.y_percent else short
+        rows = [(value, show(value)) for value in nice_ticks(*self.y)] if self.y_ticks else []
+        for value, label in self.y_labels or rows:
             y = px(self.up(value))
-            label = percent(value) if self.y_percent else short(value)
             ticks += f'<path class="grid" d="M{left:g} {y}H{right:g}" {_FAINT}/>'
-            ticks += f'<text x="{left - 5:g}" y="{y}" dy=".35em" text-anchor="end">{label}</text>'
+            ticks += f'<text x="{left - 5:g}" y="{y}" dy=".35em" text-anchor="end">{escape(label)}</text>'
         axes = f'<g class="y-axis">{ticks}</g>'
         if "data-kind" in self.linked:  # a script changes between the linear and the logarithmic axis
             for log, name, low in ((False, "linear", 0.0), (True, "log", 1.0)):

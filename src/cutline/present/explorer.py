@@ -144,7 +144,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[
         if kind in values:
             each = "; ".join(f"{name} {values[kind](p)}" for name, p in points.items())
             words = f"At {pluralize(start, 'place')}: {each}."
-        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and not lines.priced))
+        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and None in (lines.cost, lines.value)))
     return charts
 
 
@@ -250,17 +250,12 @@ class QuotaLines:
     value: float | None = None
     between: tuple[int, int] | None = None
 
-    @property
-    def priced(self) -> bool:
-        """Whether there is a profit to draw."""
-        return self.cost is not None and self.value is not None
-
     def values(self, kind: str, hits: Any, at: Any) -> Floats:
         """What a chart shows of so many hits at these stops."""
         found, places = np.asarray(hits, dtype=float), self.stops[at].astype(float)
         if kind == "profit":
-            cost, value = (self.cost, self.value) if self.priced else (0.0, 0.0)
-            return np.asarray(found * value - places * cost)
+            priced = self.cost is not None and self.value is not None
+            return np.asarray(found * self.value - places * self.cost if priced else 0.0 * found)
         of = {"gain": 1.0, "hit_rate": places, "qrecall": self.positives, "lift": places * self.positives / self.rows}
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(found / np.asarray(of[kind]))

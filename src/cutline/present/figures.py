@@ -13,7 +13,7 @@ import numpy as np
 from ..decide.planning import amount
 from ..errors import InputError
 from ..table import Figure, Table, count, format_value, pluralize
-from .charts import GREY, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
+from .charts import GREY, PERFECT, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
 from .plot_data import (
     axis_end,
     extrapolation_frame,
@@ -22,7 +22,6 @@ from .plot_data import (
     rates_end,
     reliability,
     score_histogram,
-    segment_order,
 )
 from .words import rounded
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
     from ..papers import SelectiveVoting
-    from ..segments import Segments
 
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
 MOST_LINES = 16  # models in one chart: each colour twice
@@ -318,31 +316,38 @@ def dominance(
     return chart
 
 
-def segments(models: Mapping[str, Segments], key: str) -> Chart:
-    """A measure by segment with intervals; a dashed line is all rows."""
-    first = next(iter(models.values()))
-    order = segment_order(first, key)[:MOST_SEGMENTS]
-    names = [first.names[k] for k in order]
-    estimates = [[list(s.evaluations.values())[k].estimates[key] for k in order] for s in models.values()]
-    whole = [seg.overall.estimates[key].value for seg in models.values()]
-    ends = [v for row in estimates for e in row for v in (e.value, e.low, e.high) if math.isfinite(v)]
-    low, high = min([*ends, *(w for w in whole if w == w)], default=0.0), max(ends, default=1.0)
+def segments(rows: Table, *, title: str = "", by: str = "") -> Chart:
+    """A measure by segment with its interval, a row each; a dashed line is all rows."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    every = [row for row in rows if row["segment"] is not None]
+    names = list(dict.fromkeys(row["segment"] for row in every))[:MOST_SEGMENTS]
+    sizes = {row["segment"]: row["rows"] for row in reversed(every)}
+    left = len(sizes) - len(names)
+    values = [v for row in rows for v in (row["value"], row["low"], row["high"]) if math.isfinite(v)]
+    low, high = min(values, default=0.0), max(values, default=1.0)
     room = 0.06 * (high - low) or 0.5
-    title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
-    each = "; ".join(f"{n} {format_value(e.value)}" for n, e in zip(names[:6], estimates[0][:6], strict=True))
-    more = "" if len(first) <= MOST_SEGMENTS else f" The first {MOST_SEGMENTS} of {len(first)} segments."
-    words = f"Dashed: all rows, {format_value(whole[0])}. {each}{' …' if len(names) > 6 else ''}.{more}"
-    chart = Chart(title, words, (-0.6, len(names) - 0.4), (low - room, high + room), ", ".join(first.by))
-    step = max(1, -(-len(names) // max(1, int(330 / (6.0 * max(map(len, names)) + 8)))))
-    chart.x_labels = [(float(k), name[:24]) for k, name in enumerate(names) if k % step == 0]
-    for m, row in enumerate(estimates):
-        aside = 0.12 * (m - (len(estimates) - 1) / 2)
-        if whole[m] == whole[m]:
-            chart.line(chart.x, [whole[m]] * 2, GREY if len(estimates) == 1 else colour(m), (6, 4))
-        for k, e in enumerate(row):
-            if math.isfinite(e.low) and math.isfinite(e.high):
-                chart.whisker(k + aside, e.low, e.high, colour(m))
-            chart.point(k + aside, e.value, colour(m))
+    whole = next(row["value"] for row in rows if row["segment"] is None)
+    each = "; ".join(f"{row['segment']} {format_value(row['value'])}" for row in every[:6])
+    more = f" The first {MOST_SEGMENTS} of {len(sizes)} segments." if left else ""
+    words = f"Dashed: all rows, {format_value(whole)}. {each}{' …' if len(names) > 6 else ''}.{more}"
+    area = PlotArea(400, 50 + 20 * len(names), 150.0, 386.0, 14.0, 14.0 + 20 * len(names))
+    across = f"{by}; dashed: all rows" if by else "dashed: all rows"
+    ends = (-0.5, len(names) - 0.5)
+    chart = Chart(
+        title or f"{rows[0]['measure']} by segment", words, (low - room, high + room), ends, across, area=area
+    )
+    heights = {name: float(len(names) - 1 - k) for k, name in enumerate(names)}
+    chart.y_labels = [(y, f"{clipped(name, 16)} (n = {sizes[name]:,})") for name, y in heights.items()]
+    for row in rows:
+        k, value = models.index(row["model"]), row["value"]
+        if value == value and row["segment"] is None:
+            chart.line([value, value], ends, GREY if len(models) == 1 else colour(k), PERFECT)
+        elif value == value and row["segment"] in heights:
+            y = heights[row["segment"]] - (k - (len(models) - 1) / 2) * 0.22
+            if math.isfinite(row["low"]) and math.isfinite(row["high"]):
+                chart.line([row["low"], row["high"]], [y, y], colour(k))
+            chart.point(value, y, colour(k))
+    chart.key = [(name, colour(k)) for k, name in enumerate(models)] if len(models) > 1 else ()
     return chart
 
 
@@ -531,17 +536,28 @@ def screening(result: Screening) -> Chart:
     return chart
 
 
-def voting(found: SelectiveVoting, measure: int = 0) -> Chart | None:
-    """One of the marks against the number of models."""
-    spec, best = found.specs[measure], found.optimum[measure]
-    models = np.array(found.marks.column("models"), dtype=float)
-    values = np.array(found.marks.column(str(spec)), dtype=float)
-    if not np.isfinite(values).any():
+def voting(result: SelectiveVoting) -> Chart | None:
+    """Each mark against the number of models, on a scale from its worst to its best, as in Fig. 10 of the paper."""
+    x = np.array(result.marks.column("models"), dtype=float)
+    best = "; ".join(f"{row['mark']} with {row['models']}" for row in result.optimum)
+    words = f"Best number of models: {best}. Dotted: {pluralize(result.voters, 'model')} chosen."
+    title, ends = "Marks by number of models", (0.9, max(2.0, float(x[-1])) + 0.1)
+    chart = Chart(title, words, ends, (-0.03, 1.1), "models that vote, best first", y_percent=True)
+    chart.y_name = "mark, from its lowest to its highest"
+    chart.x_labels = [(float(k), str(k)) for k in range(1, len(x) + 1, -(-len(x) // 12))]
+    for k, spec in enumerate(result.specs):
+        values = np.array(result.marks.column(str(spec)), dtype=float)
+        spread = np.nanmax(values) - np.nanmin(values) if np.isfinite(values).any() else 0.0
+        if spread > 0:
+            scaled = (values - np.nanmin(values)) / spread
+            scaled = scaled if spec.measure.better == "higher" else 1.0 - scaled
+            chart.line(x, scaled, colour(k), dash(k), words=str(spec))
+            chart.point(float(x[np.nanargmax(scaled)]), 1.0, colour(k))
+    if not chart.marks:
         return None
-    words = f"best with {pluralize(best['models'], 'model')}: {format_value(best['value'])}"
-    chart = Chart(str(spec), words, (1.0, max(2.0, float(len(models)))), around(values), "models")
-    chart.line(models, values, colour(0))
-    chart.point(float(best["models"]), best["value"], colour(0))
+    chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
+    chart.upright(float(result.voters))
+    chart.label(float(result.voters), 1.05, f"{result.voters} chosen")
     return chart
 
 

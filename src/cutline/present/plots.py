@@ -93,24 +93,9 @@ def say_beside(ax: Any, x: float, y: float, text: str, **options: Any) -> None:
     ax.annotate(text, (x, y), color=GREY, fontsize=8.5, **{"textcoords": "offset points", "xytext": (4, 3), **options})
 
 
-def interval(ax: Any, row: Any, height: float, k: int) -> None:
-    """A value with its interval, in the colour and with the mark of model ``k``."""
-    if np.isfinite(row["low"]) and np.isfinite(row["high"]):
-        ax.plot([row["low"], row["high"]], [height, height], color=colour(k), linewidth=1.7, solid_capstyle="butt")
-    ax.plot(row["value"], height, MARKS[k % 8], color=colour(k), markersize=5.5)
-
-
 def legend(ax: Any, **options: Any) -> Any:
     """A small legend without a frame."""
     return ax.legend(fontsize=8.5, frameon=False, **{"loc": "upper right", **options})
-
-
-def name_marks(ax: Any, names: Sequence[str], **options: Any) -> None:
-    """Name the marks of several models; one needs no name."""
-    if len(names) > 1:
-        for k, name in enumerate(names):
-            ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
-        legend(ax, **options)
 
 
 def label_lines(ax: Any, lines: Sequence[tuple[str, Any, Any]]) -> None:
@@ -224,7 +209,15 @@ def draw_chart(ax: Any, chart: Chart) -> None:
         match mark.shape:
             case "line":
                 dashes = (0, tuple(d * 0.6 for d in mark.dashes)) if mark.dashes else "-"
-                ax.plot(mark.x, mark.y, color=paint, linewidth=1.1 * mark.size, linestyle=dashes, zorder=2)
+                ax.plot(
+                    mark.x,
+                    mark.y,
+                    color=paint,
+                    linewidth=1.1 * mark.size,
+                    linestyle=dashes,
+                    zorder=2,
+                    label=mark.words or None,
+                )
             case "band":
                 low, high = mark.y
                 shade(ax, mark.x, low, high, paint, mark.opacity)
@@ -251,6 +244,9 @@ def draw_chart(ax: Any, chart: Chart) -> None:
             percent_axis(axis)
         elif ends[1] >= 10 and not chart.log:  # cases, or money
             count_axis(axis)
+    if chart.y_labels is not None:
+        ax.set_yticks([y for y, _ in chart.y_labels], [label for _, label in chart.y_labels])
+        ax.grid(False, axis="y")
     if not chart.y_ticks:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
@@ -259,7 +255,8 @@ def draw_chart(ax: Any, chart: Chart) -> None:
         way = {"rotation": 45, "ha": "right"} if turned else {}
         ax.set_xticks([x for x, _ in chart.x_labels], [label for _, label in chart.x_labels], **way)
         ax.grid(False, axis="x")
-    label_lines(ax, [(mark.words, mark.x, mark.y) for mark in chart.marks if mark.shape == "line" and mark.words])
+    named = [(mark.words, mark.x, mark.y) for mark in chart.marks if mark.shape == "line" and mark.words]
+    label_lines(ax, [] if chart.key else named)
     if chart.key:
         from matplotlib.patches import Patch
 
@@ -519,7 +516,9 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
     for row in rows:
         k = names.index(row["model"])
         height = groups.index(row["measure"]) + (k - (len(names) - 1) / 2) * step * 0.9
-        interval(ax, row, height, k)
+        if np.isfinite(row["low"]) and np.isfinite(row["high"]):
+            ax.plot([row["low"], row["high"]], [height, height], color=colour(k), linewidth=1.7, solid_capstyle="butt")
+        ax.plot(row["value"], height, MARKS[k % 8], color=colour(k), markersize=5.5)
         where = row["high"] if row["high"] == row["high"] else row["value"]
         say_beside(ax, where, height, f"{row['value']:.3f}", xytext=(5, -3))
     lower = {key for key, spec in result.specs.items() if spec.better == "lower"}
@@ -530,36 +529,10 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
     ax.grid(False, axis="y")
     for between in range(1, len(groups)):
         ax.axhline(between - 0.5, color="#e3e3e3", linewidth=0.8)
-    name_marks(ax, names, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
-
-
-def voting(ax: Any, result: Any) -> None:
-    """Each mark against the number of models, on a scale from its worst to its best, as in Fig. 10 of the paper."""
-    rows = data.voting_frame(result)
-    x = np.array(rows.column("models"), dtype=float)
-    lines = []
-    for k, spec in enumerate(result.specs):
-        values = np.array(rows.column(str(spec)), dtype=float)
-        spread = np.nanmax(values) - np.nanmin(values) if np.isfinite(values).any() else 0.0
-        if not spread > 0:
-            continue
-        scaled = (values - np.nanmin(values)) / spread
-        scaled = scaled if spec.measure.better == "higher" else 1.0 - scaled
-        ax.plot(x, scaled, label=str(spec), **line_style(k))
-        lines.append((str(spec), x, scaled))
-        best = int(np.nanargmax(scaled))
-        ax.plot(x[best], scaled[best], "o", color=colour(k), markersize=6)
-    if not lines:
-        raise InputError(None, "no mark varies with the number of models, so there is nothing to draw")
-    ax.axvline(result.voters, color=GREY, linewidth=1.0, linestyle=(0, (1.5, 2)))
-    say_beside(ax, result.voters, 1.07, f"{result.voters} chosen", xytext=(4, 0))
-    ax.set_xlim(0.9, max(2.0, float(x[-1])) + 0.1)
-    quiet(ax, "Marks by number of models", "models that vote, best first", "mark, from its lowest to its highest")
-    percent_axis(ax.yaxis)
-    ax.set_ylim(-0.03, 1.25)
-    ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    count_axis(ax.xaxis)
-    legend(ax, ncols=2)
+    for k, name in enumerate(names if len(names) > 1 else ()):
+        ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
+    if len(names) > 1:
+        legend(ax, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
 
 
 def swaps(ax: Any, result: Any) -> None:
@@ -582,29 +555,6 @@ def swaps(ax: Any, result: Any) -> None:
     quiet(ax, f"From {result.old} to {result.new} at {result.quota:,} places", "cases", "")
     ax.grid(False, axis="y")
     legend(ax)
-
-
-def segments(ax: Any, result: Any, *, measure: str | None = None) -> None:
-    """A measure by segment with its interval, one line each; the dashed line is all rows."""
-    rows = data.segments_frame(result, measure=measure)
-    every = [row for row in rows if row["segment"] is not None]
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    first = [row for row in every if row["model"] == models[0]]
-    names = [row["segment"] for row in first]
-    for row in rows:
-        k = models.index(row["model"])
-        if row["value"] != row["value"]:
-            continue
-        if row["segment"] is None:
-            line = GREY if len(models) == 1 else colour(k)
-            ax.axvline(row["value"], color=line, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.5)
-        else:
-            interval(ax, row, names.index(row["segment"]) + (k - (len(models) - 1) / 2) * 0.22, k)
-    ax.set_yticks(range(len(names)), [f"{row['segment']} (n = {row['rows']:,})" for row in first])
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    quiet(ax, f"{rows[0]['measure']} by segment", "dashed: all rows")
-    ax.grid(False, axis="y")
-    name_marks(ax, models, loc="best")
 
 
 def trend(ax: Any, result: Any) -> None:
@@ -682,6 +632,13 @@ def _histogram(result: Any, *, bins: int = 24, threshold: float | None = None) -
     return figures.histogram(models[0], named=True, bins=bins, threshold=threshold)
 
 
+def _voting(result: Any) -> Chart:
+    chart = figures.voting(result)
+    if chart is None:
+        raise InputError(None, "no mark varies with the number of models, so there is nothing to draw")
+    return chart
+
+
 def _costs(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
     def chart(result: Any, *, band: bool | None = None, **options: Any) -> Chart:
         decisions = {k: ev.decision_curve(**options) for k, ev in enumerate(models_of(result))}
@@ -728,14 +685,17 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "net_benefit": _costs("net_benefit"),
     "expected_cost": _costs("expected_cost"),
     "screening": (as_chart(figures.screening), lambda result: result.stages),
-    "voting": (voting, data.voting_frame),
+    "voting": (as_chart(_voting), data.voting_frame),
     "swaps": (swaps, lambda result: result.sides),
     "forest": (forest, data.forest_frame),
     "batches": (
         as_chart(lambda result, *, quota=None: figures.batches(data.batch_points(result, quota))),
         data.batches_frame,
     ),
-    "segments": (segments, data.segments_frame),
+    "segments": (
+        as_chart(lambda result, *, measure=None: figures.segments(data.segments_frame(result, measure=measure))),
+        data.segments_frame,
+    ),
     "trend": (trend, data.trend_frame),
     "extrapolation": (as_chart(figures.more_classes), data.extrapolation_frame),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ..evaluation import notices_of
 from ..inference.evidence import moves
 from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
+from .plot_data import segments_frame
 from .words import answer, chosen_measures, difference_rows, headline, name_of, side_by_side, title_of, written
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def segment_sections(
     named = bool(measures) or (len(seg.specs) <= _MOST_NAMED and names != usual)
     facts = class_answer(overall, terms) if of_classes else [headline(overall), *notices_of([overall], terms)]
     yield Section("answer", [*sentences(seg, keys, named=named), *facts])
-    parts: list[str | Table | Figure] = [*_figures({seg.overall.name: seg})]
+    parts: list[str | Table | Figure] = [*_figures(seg)]
     if wide:
         parts += _wide_tables(seg, keys)
     else:
@@ -74,11 +75,15 @@ def _title(by: Sequence[str]) -> str:
     return "Segments" if tuple(by) == ("segment",) else f"Segments by {', '.join(by)}"
 
 
-def _figures(models: Mapping[str, Segments]) -> list[Figure]:
+def _figures(result: Segments | SegmentComparison) -> list[Figure]:
     """A chart for each of up to four measures."""
-    first = next(iter(models.values()))
-    keys = first.chosen()[:_MOST_CHARTS]
-    return [Figure("segments", models, {"key": key, "name": f"segments-{k}"}) for k, key in enumerate(keys)]
+    first = next(iter(getattr(result, "models", {"": result}).values()))
+    figures = []
+    for k, key in enumerate(first.chosen()[:_MOST_CHARTS]):
+        title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
+        options = {"title": title, "by": ", ".join(first.by), "name": f"segments-{k}"}
+        figures.append(Figure("segments", segments_frame(result, measure=key), options))
+    return figures
 
 
 def segment_comparison_sections(
@@ -120,7 +125,7 @@ def segment_comparison_sections(
     else:
         left = len(rows) - _SHORT
         tables = [Table(rows[:_SHORT], f"{by} by segment"), *([f"{left:,} more segments: --all"] if left > 0 else [])]
-    yield Section("segments", [*_figures(found.models), *tables], _title(found.by))
+    yield Section("segments", [*_figures(found), *tables], _title(found.by))
     if detail:
         whole = found.whole
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
