@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,14 @@ def explorer(
         low, high = plan.profit.interval
         expected = amount(plan.expected_profit, high - low)
         planned = {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
-    charts = _quota_charts(evaluations, lines)
+    points = {ev.name: ev.at(quota=start) for ev in evaluations}
+    charts = []
+    for kind in QUOTA_CHARTS:  # that follow the slider, as they are at the quota where it starts
+        words = "Value × hits − cost × places."
+        if kind != "profit":
+            each = "; ".join(f"{name} {_at_start(kind, point)}" for name, point in points.items())
+            words = f"At {pluralize(start, 'place')}: {each}."
+        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and None in (cost, value)))
     level = f"{first.settings.level:.0%}"
     picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
     picture.caption = (
@@ -128,24 +135,10 @@ def explorer(
     }
 
 
-def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[Chart]:
-    """The charts that follow the slider, as they are at the quota where it starts."""
-    start = int(lines.stops[lines.start])
-    points = {ev.name: ev.at(quota=start) for ev in evaluations}
-    values: dict[str, Callable[[Any], str]] = {
-        "gain": lambda p: count(p.tp),
-        "hit_rate": lambda p: f"{p.hit_rate:.1%}",
-        "qrecall": lambda p: f"{p.qrecall:.1%}",
-        "lift": lambda p: f"{p.lift:.2f}",
-    }
-    charts = []
-    for kind in QUOTA_CHARTS:
-        words = "Value × hits − cost × places."
-        if kind in values:
-            each = "; ".join(f"{name} {values[kind](p)}" for name, p in points.items())
-            words = f"At {pluralize(start, 'place')}: {each}."
-        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and None in (lines.cost, lines.value)))
-    return charts
+def _at_start(kind: str, point: Any) -> str:
+    if kind == "gain":
+        return count(point.tp)
+    return f"{point.lift:.2f}" if kind == "lift" else f"{getattr(point, kind):.1%}"
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
@@ -194,19 +187,22 @@ def coded(model: Mapping[str, Any], stops: Whole) -> dict[str, Any]:
     scale = 1.0 if bool((hits == np.round(hits)).all()) else 10.0**_HIT_DIGITS
     unit, places = _units(stops, model["positives"]), np.floor(hits + 0.5)
     from_hits = np.floor(hits * unit + 0.5)
-    known = model["positives"] > 0
-
-    def pair(columns: Any, base: Floats, unit: Any = 1.0) -> list[list[int]]:
-        return [steps_of(np.round(column * unit) - base) for column in columns]
+    ends = {  # what is counted from which hits, in which unit
+        "expected": (model["expected"], from_hits, unit),
+        "found": (model["found"] if model["positives"] > 0 else None, from_hits, unit),
+        "next": (model["next"], places, 1.0),
+        "ties": (None if model["worst"] is None else (model["worst"], model["best"]), places, 1.0),
+    }
+    pairs = {
+        name: None if columns is None else [steps_of(np.round(column * unit) - base) for column in columns]
+        for name, (columns, base, unit) in ends.items()
+    }
 
     return {
         **{key: model[key] for key in ("name", "positives", "threshold")},
         "scale": scale,
         "hits": steps_of(np.round(hits * scale)),
-        "expected": pair(model["expected"], from_hits, unit),
-        "found": pair(model["found"], from_hits, unit) if known else None,
-        "next": pair(model["next"], places),
-        "ties": None if model["worst"] is None else pair((model["worst"], model["best"]), places),
+        **pairs,
         "drawn": steps_of(model["drawn"]),
     }
 
@@ -266,15 +262,6 @@ class QuotaLines:
         low, high = (self.values(kind, hits, at) for hits in ends)
         return low, high
 
-    def references(self, kind: str) -> dict[str, tuple[Floats, Floats]]:
-        """What chance gives, and what a perfect list would give."""
-        q = reference_places(self.rows, self.positives)
-        share, best = self.positives / self.rows, np.minimum(q, self.positives)
-        chance = {"gain": q * share, "qrecall": q / self.rows, "hit_rate": q * 0 + share, "lift": q * 0 + 1.0}
-        perfect = {"gain": best, "qrecall": best / max(self.positives, 1), "hit_rate": best / q}
-        lines = {"chance": {**chance, "profit": q * 0.0}, "perfect": perfect}
-        return {name: (q, of[kind]) for name, of in lines.items() if kind in of}
-
 
 def reference_places(rows: int, positives: int) -> Floats:
     """Enough places for lines that are straight on one axis only."""
@@ -305,8 +292,13 @@ def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool =
     lead = int(np.argmax(hits))
     low, high = lines.band(kind, lines.models[lead], drawn[lead])
     chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
-    for name, (q, v) in lines.references(kind).items():
-        chart.reference(q, v, perfect=name == "perfect", tag=f'data-line="{name}"')
+    q = reference_places(lines.rows, lines.positives)
+    lines_of = {"chance": q * lines.positives / lines.rows, "perfect": np.minimum(q, lines.positives)}
+    if kind in ("lift", "profit"):  # chance is a level, and perfect would be off the chart
+        lines_of = {"chance": q * 0.0 + (kind == "lift")}
+    unit = {"qrecall": max(lines.positives, 1), "hit_rate": q}.get(kind, 1.0)
+    for name, hits_there in lines_of.items():
+        chart.reference(q, hits_there / unit, perfect=name == "perfect", tag=f'data-line="{name}"')
     place = float(lines.stops[lines.start])
     chart.line([place, place], ends, "#808080", tag="data-cut")
     for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):

@@ -164,11 +164,27 @@ def _shell(
 
     code = asset("unpack.js") + asset(script) if script else ""
     within = asset("unpack.js") + asset(inner) if inner else ""
-    parts = {"css": asset("page.css"), "script": code, "csp": policy(code, *([within] if inner else []))}
+    # only these very scripts may run, and nothing may be fetched or sent
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (code, within) if text)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    csp = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+    csp += "base-uri 'none'; form-action 'none'"
+    parts = {"css": asset("page.css"), "script": code, "csp": csp}
     parts |= shared or {}  # a policy has no sign that an attribute must not hold
     seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
     pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
+    s = result.settings
+    made = [f"Made by cutline {__version__}"]  # how the figures were made, in one line
+    if getattr(result, "threshold", None) is not None:
+        made.append(f"threshold {result.threshold:g}")
+    quota = getattr(result, "quotas", None) or getattr(result, "quota", None)
+    if quota is not None:
+        made.append(f"quota {quota:,}" if isinstance(quota, int) else f"quota {quota}")
+    made.append(f"level {s.level:g}" if s.interval else "no intervals")
+    if s.interval:
+        made += [f"resamples {s.n_resamples:,}"] if hasattr(s, "n_resamples") else []
+        made.append(f"seed {s.seed}")
     return fill(
         "page.html",
         title=title or page_title(result),
@@ -176,7 +192,7 @@ def _shell(
         folded={s.name for s in sections} - opened,
         explorer=explorer,
         picker=picker,
-        settings=_settings(result, __version__),
+        settings=" · ".join(made),
         version=__version__,
         data=Markup(data),
         inner=Markup(within),
@@ -213,30 +229,3 @@ def packed(data: Any) -> str:
     """JSON as gzip in base 64: a third of the size, and no name in it can be read as markup."""
     encoded = json.dumps(to_jsonable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(encoded.encode(), mtime=0)).decode()
-
-
-def policy(*scripts: str) -> str:
-    """Only these very scripts may run, and nothing may be fetched or sent."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts if script)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _settings(result: Any, version: str) -> str:
-    """How the figures were made, in one line."""
-    s = result.settings
-    known = [f"Made by cutline {version}"]
-    if getattr(result, "threshold", None) is not None:
-        known.append(f"threshold {result.threshold:g}")
-    quota = getattr(result, "quotas", None) or getattr(result, "quota", None)
-    if quota is not None:
-        known.append(f"quota {quota:,}" if isinstance(quota, int) else f"quota {quota}")
-    if not s.interval:
-        return " · ".join([*known, "no intervals"])
-    known.append(f"level {s.level:g}")
-    if hasattr(s, "n_resamples"):
-        known.append(f"resamples {s.n_resamples:,}")
-    return " · ".join([*known, f"seed {s.seed}"])

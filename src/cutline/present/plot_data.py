@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..curves import keep_points
+from ..curves import Curve, keep_points
 from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
@@ -112,16 +112,7 @@ QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
 FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
 
 
-@dataclass(frozen=True)
-class Points:
-    """Points of a line to draw."""
-
-    x: NDArray[Any]
-    y: NDArray[Any]
-    thresholds: NDArray[Any]
-
-
-def points_of(ev: Evaluation, name: str) -> Points:
+def points_of(ev: Evaluation, name: str) -> Curve:
     """One curve, thinned where it has more points than ink can show.
 
     Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line. With weights a quota
@@ -129,16 +120,14 @@ def points_of(ev: Evaluation, name: str) -> Points:
     """
     if name not in QUOTA_KINDS or ev.facts["weighted"]:
         curve = ev.curve(name)
-        if len(curve.x) > MANY_POINTS:
-            curve = curve.thinned(tolerance=INK)
-        return Points(curve.x, curve.y, curve.thresholds)
+        return curve.thinned(tolerance=INK) if len(curve.x) > MANY_POINTS else curve
     stops = quota_stops(ev.facts["rows"])
     at = at_stops(ev, stops)
     n, n_pos = ev.facts["rows"], ev.facts["positives"]
     if n_pos == 0:
         raise InputError(None, f"the {name} curve needs positives, and the sample has none")
     factor = {"gain": 1.0, "qrecall": 1 / n_pos, "hit_rate": 1 / stops, "lift": n / n_pos / stops}[name]
-    return Points(stops, at.hits * factor, at.threshold)
+    return replace(ev.curve(name), x=stops.astype(np.float64), y=at.hits * factor, thresholds=at.threshold)
 
 
 def by_model(title: str, rows_of: Callable[..., Iterable[Mapping[str, Any]]]) -> Callable[..., Table]:

@@ -270,8 +270,9 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     """How many rows and positives, what was left out; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
     some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
-    positive = with_name(ev) or "positive"
-    said = f"{pluralize(facts['rows'], 'row')}, {some}{facts['positives']:,} {positive} ({facts['share_positive']:.1%})"
+    number = f"{facts['positives']:,}"
+    positives = of_positives(ev, number) if ev.positive_name else f"{number} positive"
+    said = f"{pluralize(facts['rows'], 'row')}, {some}{positives} ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
         said += f"; at a prevalence of {ev.prevalence} ({moved})"
@@ -288,14 +289,11 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     return f"{ev.name}: {said}" if named else said
 
 
-def with_name(ev: Evaluation) -> str:
-    """The positives by the name of their label; empty where that is no word."""
-    return f"with {ev.positive_name}" if " = " in ev.positive_name else ev.positive_name
-
-
-def of_positives(ev: Evaluation, number: float) -> str:
-    """A number of positives."""
-    return f"{count(number)} {with_name(ev)}" if ev.positive_name else pluralize(number, "positive")
+def of_positives(ev: Evaluation, number: str) -> str:
+    """A number of positives by the name of their label, where that is a word."""
+    if not ev.positive_name:
+        return f"{number} positive{'' if number == '1' else 's'}"
+    return f"{number} with {ev.positive_name}" if " = " in ev.positive_name else f"{number} {ev.positive_name}"
 
 
 def _one_class(ev: Evaluation) -> bool:
@@ -314,7 +312,7 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         order = "ranks a random positive above a random negative with probability"
         return [f"{model} {order} {share(ev['roc_auc'])}."] if "roc_auc" in ev else []
     level, (low, high) = f"{ev.settings.level:.0%}", point.next_hits
-    positives = f"{count(point.tp)} of the {of_positives(ev, point.tp + point.fn)}"
+    positives = f"{count(point.tp)} of the {of_positives(ev, count(point.tp + point.fn))}"
     known, coming = low == low, f"expect {count(low)} to {count(high)} ({level} prediction interval)"
     if ev.rows.batched and ev.quota is not None:
         mean = count(round(point.expected_hits.value, 1))
@@ -592,7 +590,7 @@ def answer(comparison: Comparison) -> list[str]:
     if len(ordered) == 1:
         return point_sentences(best, point)
     places = places_words(quota, batched=first.rows.batched)
-    positives = f"{count(point.tp)} of the {of_positives(best, point.tp + point.fn)}"
+    positives = f"{count(point.tp)} of the {of_positives(best, count(point.tp + point.fn))}"
     hits = {ev.name: ev.at(quota=quota).tp for ev in ordered}
     tied = sorted(name for name, found in hits.items() if point.tp - found < 1e-9)
     others = [f"{name} {count(found)}" for name, found in hits.items() if name not in tied]
