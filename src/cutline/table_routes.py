@@ -14,7 +14,7 @@ from .segments import SegmentComparison, Segments, counted_evidence, in_counted_
 from .sources.arrays import make_sample
 from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
 from .sources.counts import CountColumns, describe_counts, read_counts
-from .sources.duckdb import DuckTable, machine_of
+from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
 from .sources.given_columns import read_known_labels
@@ -27,7 +27,7 @@ from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
 def answer_from_table(call: VerbCall) -> Any:
     """The result of a call that names columns of a table."""
-    machine = machine_of(call.memory_limit, call.threads, call.temp_directory)
+    machine = Machine(call.memory_limit, call.threads, call.temp_directory)
     text = TextFormat(call.delimiter, call.quote, call.decimal, call.encoding)
     with open_source(call.y_true, call.query, machine, text) as table:
         if call.counts or (call.label is None and describe_counts(table) is not None):

@@ -146,7 +146,7 @@ def plan(asked: PlanArguments) -> Report:
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve), page=write)
 
 
-def _stages(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:
+def _stages(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:
     """Read ``COLUMN=KEEP``."""
     from ..quotas import Quotas, parse_quota
 
@@ -160,9 +160,9 @@ def _stages(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) 
     return stages
 
 
-def _costs(ctx: click.Context, param: click.Parameter, value: str | None) -> list[float] | None:
+def _costs(value: str) -> list[float]:
     try:
-        return None if value is None else [float(part) for part in value.split(",")]
+        return [float(part) for part in value.split(",")]
     except ValueError:
         raise InputError(None, f"--costs {value} is not a list of numbers", "write one for each stage: 1,10") from None
 
@@ -178,7 +178,7 @@ class ScreenArguments(o.Arguments, takes=["file", "label", *o.LABELS, *o.DRAWN, 
         callback=_stages,
         metavar="COLUMN=KEEP",
     )
-    costs: list[float] | None = option("Cost of a case at each stage.", callback=_costs, metavar="A,B,…")
+    costs: list[float] | None = option("Cost of a case at each stage.", callback=o.parsed(_costs), metavar="A,B,…")
     resamples: int = option("Bootstrap resamples.", default=400, show_default=True)
 
 
@@ -314,7 +314,7 @@ class SelectArguments(
 ):
     """The options of ``select``."""
 
-    quota: int | float | None = option("Places: 200 or 5%.", callback=o.read_quota, metavar="N|P%")
+    quota: int | float | None = option("Places: 200 or 5%.", callback=o.parsed(o.read_quota), metavar="N|P%")
     quota_by: str | None = option(
         "Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
         metavar="COLUMN[=S:N,…]",
@@ -459,10 +459,8 @@ def write_rows(
         csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([header, *table.rows(query)])
         emit(text.getvalue().removesuffix("\n"))
         return
-    how = {
-        "parquet": "FORMAT parquet",
-        "json": "FORMAT json",
-    }.get(kind, f"FORMAT csv, HEADER false, DELIMITER {DUCKDB.literal(delimiter)}")
+    of_text = f"FORMAT csv, HEADER false, DELIMITER {DUCKDB.literal(delimiter)}"
+    how = f"FORMAT {kind}" if kind in ("parquet", "json") else of_text
     with write_whole(output) as beside, temporary_folder(str(beside.parent)) as folder:
         if kind in ("parquet", "json"):
             renamed = [new for new, column in zip(names, table.columns, strict=True) if new != column.name]
@@ -483,7 +481,7 @@ def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
     """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
     taken = {name.casefold() for name in first}
     names = []
-    for known in [each.name for each in table.columns]:
+    for known in table.names:
         name, k = known or "column", 1
         while name.casefold() in taken:
             name, k = f"{known}_{k}", k + 1

@@ -21,13 +21,8 @@ if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
 
 
-_OTHER = "Other kinds of files"
-
-
-def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
+def _numbers(value: str) -> list[int]:
     """Read ``100,1000,10_000``."""
-    if value is None:
-        return []
     try:
         return [int(part) for part in value.replace(" ", "").split(",") if part]
     except ValueError:
@@ -76,43 +71,37 @@ class ExtrapolateArguments(
     candidates: bool = option(
         "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
     )
-    wins: str | None = column("Column with the number of wrong classes that each case's class beat.", section=_OTHER)
-    tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).", section=_OTHER)
-    among: int | None = option("Number of classes tested (with --wins).", metavar="N", section=_OTHER)
+    wins: str | None = column("Column with the number of wrong classes that each case's class beat.", section=None)
+    tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).", section=None)
+    among: int | None = option("Number of classes tested (with --wins).", metavar="N")
     gallery: str | None = option(
         "File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
         type=o.InputFile(),
         metavar="FILE",
-        section=_OTHER,
     )
-    metric: str = choice(
-        "How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean", section=_OTHER
-    )
+    metric: str = choice("How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean")
     templates: str = choice(
         "What counts of a class with several gallery rows: its best score or their mean (with --gallery).",
         ["best", "mean"],
         default="best",
-        section=_OTHER,
     )
-    accuracy: str | None = column("Column with accuracies (with --sizes).", section=_OTHER)
-    sizes: str | None = column("Column with the number of classes (with --accuracy).", section=_OTHER)
+    accuracy: str | None = column("Column with accuracies (with --sizes).", section=None)
+    sizes: str | None = column("Column with the number of classes (with --accuracy).", section=None)
     strangers: str | None = option(
         "Scores of probes not in the gallery: print FNIR at --fpir instead.",
         type=o.InputFile(),
         metavar="FILE",
-        section=_OTHER,
     )
     fpir: float = share(
         "Share of strangers that may be falsely identified (with --strangers).",
         default="0.01",
         show_default=True,
-        section=_OTHER,
     )
     pairs: str | None = column(
-        "Score of each 1:1 comparison; --label says which are of the same class.", section=_OTHER
+        "Score of each 1:1 comparison; --label says which are of the same class.", section="Other kinds of files"
     )
-    classes: list[int] = option(
-        "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=_numbers, metavar="N,N,…"
+    classes: list[int] | None = option(
+        "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=o.parsed(_numbers), metavar="N,N,…"
     )
     resamples: int = option("Bootstrap resamples of the classes.", default=100, show_default=True)
     top: int = option(

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 import click
 
+from .. import __version__
 from ..errors import InputError, LabelWarning
 from ..table import clean
 from .options import COMMAND_LINE, TERMS
@@ -133,28 +134,13 @@ class LazyGroup(click.Group):
             raise Refusal(str(error) or "there is not enough memory", 1) from None
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from .. import __version__
-
-        click.echo(f"cutline {__version__}")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.version_option(__version__, message="cutline %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Evaluate and compare classifiers from labels and scores, and decide where to cut the ranked list.

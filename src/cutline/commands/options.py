@@ -58,10 +58,13 @@ NAMES = {
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")
 
 # The sections of a command's help, in this order: what is asked for first, how the file is read and where last; and
-# the options in each that several commands share. What a command adds names its section, or is among its "Options".
+# the options in each. What a command adds otherwise names its section, or is among its "Options".
 SECTIONS: dict[str, Sequence[str]] = {
     "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight"),
-    "Other kinds of files": ("positives", "negatives", "rows", "low", "high"),
+    "Other kinds of files": (
+        *("positives", "negatives", "rows", "low", "high"),
+        *("wins", "tied", "among", "gallery", "metric", "templates", "accuracy", "sizes", "strangers", "fpir"),
+    ),
     "Options": (),
     "Where to cut": (
         *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
@@ -82,7 +85,7 @@ class PathName(click.Path):
     """A path; a name that no file can have is an error in one line. Each is an ``InputFile`` or an ``OutputFile``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what the system would not even look up."""
+        """Raise an error for what the system would not even look up."""
         if "\0" in os.fsdecode(value):
             self.fail(f"{show(value)} is not the name of a file: it contains a zero byte", param, ctx)
         return super().convert(value, param, ctx)
@@ -125,9 +128,22 @@ def column(words: str, *flags: str, section: str | None = "Columns", **how: Any)
     return option(words, *flags, section=section, metavar="COLUMN", shell_complete=_complete_column, **how)
 
 
+def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """What click calls with the text of an option, if there is one."""
+    return lambda ctx, param, value: None if value is None else read(value)
+
+
 def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
     """An option that takes a share, ``0.8`` or ``80%``; its range is checked where it is used."""
-    return option(words, callback=_share, metavar=metavar, **how)
+
+    def read(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+        try:
+            return None if value is None else read_share(value)
+        except ValueError:
+            problem = f"is {show(value)}, which is not a share"
+            raise InputError(param.name, problem, "write e.g. 0.8 or 80%") from None
+
+    return option(words, callback=read, metavar=metavar, **how)
 
 
 def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
@@ -150,32 +166,20 @@ def read_share(text: str) -> float:
     return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
 
 
-def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    try:
-        return None if value is None else read_share(value)
-    except ValueError:
-        problem = f"is {show(value)}, which is not a share"
-        raise InputError(param.name, problem, "write e.g. 0.8 or 80%") from None
-
-
-def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+def read_quota(value: str) -> Any:
     """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
     from ..quotas import parse_quota
 
-    if value is None:
-        return None
     quota = parse_quota(value)
     if isinstance(quota, float) and not 0 < quota < 1:
         raise InputError("quota", f"is {show(value)}", "a share lies between 0% and 100%; or give a number of cases")
     return quota
 
 
-def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+def _read_prevalence(value: str) -> Any:
     """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""
     from ..inference.evidence import as_prevalence
 
-    if value is None:
-        return None
     parts = [part.strip() for part in value.replace("±", ",").replace("+-", ",").split(",")]
     try:
         shares = [read_share(part) for part in parts]
@@ -203,10 +207,6 @@ def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str
         remedy = "give it once; for several models use: cutline compare"
         raise InputError("score", f"is given {len(value)} times", remedy)
     return value[0] if value else None
-
-
-def _in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
-    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
 
 
 def _complete_column(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -263,7 +263,7 @@ class Arguments:
     ordered: bool = option("Treat classes (or --by segments) as ordered, in the order they appear.")
     order: list[str] | None = option(
         "All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
-        callback=_in_order,
+        callback=parsed(lambda text: [part.strip() for part in text.split(",") if part.strip()]),
         metavar="A,B,C",
     )
     by: tuple[str, ...] = column(
@@ -276,7 +276,7 @@ class Arguments:
         "Column of the cluster: rows with the same value are dependent (e.g. one patient).", section=None
     )
 
-    quota: Any = option("Places: a number (200) or a share (5%).", callback=read_quota, metavar="N|P%")
+    quota: Any = option("Places: a number (200) or a share (5%).", callback=parsed(read_quota), metavar="N|P%")
     threshold: float | None = option("Select cases with score > threshold (default for probabilities: 0.5).")
     recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
     precision: float | None = share("Cut that selects the most cases at this precision or better.")
@@ -286,7 +286,7 @@ class Arguments:
     cost_fn: float | None = option("Cost of a false negative.", metavar="COST")
     prevalence: Any = option(
         "Share of positives where the scores will be used (0.2%), optionally with its standard error.",
-        callback=read_prevalence,
+        callback=parsed(_read_prevalence),
         metavar="SHARE[,SE]",
     )
 
@@ -312,7 +312,7 @@ class Arguments:
     delimiter: str | None = option(
         "Column delimiter (default: detected).",
         metavar="CHAR",
-        callback=lambda ctx, param, value: "\t" if value in ("\\t", "tab") else value,
+        callback=parsed(lambda text: "\t" if text in ("\\t", "tab") else text),
     )
     quote: str | None = option("Quote character (default: detected).", metavar="CHAR")
     decimal: str | None = choice("Decimal separator (default: detected).", [".", ","])
@@ -390,7 +390,7 @@ _SEVERAL = ("negative", "by", "scores", "measures")  # options that are lists, e
 O = TypeVar("O", bound=Arguments)  # noqa: E741
 
 # Options that go together, in the order of the help.
-COUNTS = SECTIONS["Other kinds of files"]
+COUNTS = SECTIONS["Other kinds of files"][:5]
 ONE_MODEL = ("file", "label", "score", *COUNTS)
 LABELS = ("positive", "negative", "rest_negative")
 GOALS = ("recall", "precision", "specificity", "fpr")
@@ -455,17 +455,15 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files that its parameters declare, run it, and publish what it gives."""
 
-        def paths(kind: type[PathName]) -> dict[str, str]:
-            return {
-                param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx): value
-                for param in self.params
-                if isinstance(param.type, kind) and (value := ctx.params.get(param.name or "")) is not None
-            }
-
+        paths: dict[type[PathName], dict[str, str]] = {InputFile: {}, OutputFile: {}}
+        for param in self.params:
+            if isinstance(param.type, PathName) and ctx.params.get(param.name or "") is not None:
+                name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
+                paths[type(param.type)][name] = ctx.params[param.name or ""]
         default = click.core.ParameterSource.DEFAULT
         given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
         ctx.meta[TERMS] = self.terms
-        check_outputs(paths(InputFile), paths(OutputFile))
+        check_outputs(paths[InputFile], paths[OutputFile])
         asked = self.options(given, **ctx.params)
         check_plot(asked.plot, asked.plot_kind)
         try:
@@ -483,12 +481,10 @@ def command(
 ) -> Callable[[Callable[[O], Report | None]], Command]:
     """Declare a command: its options, the function that answers it, and what it calls an argument otherwise."""
 
-    def declare(function: Callable[[O], Report | None]) -> Command:
-        epilog = f"\b\nExamples:\n{examples}" if examples else None
-        name = function.__name__.replace("_", "-")
-        return Command(options, function, renames, name=name, epilog=epilog, **how)
-
-    return declare
+    epilog = f"\b\nExamples:\n{examples}" if examples else None
+    return lambda function: Command(
+        options, function, renames, name=function.__name__.replace("_", "-"), epilog=epilog, **how
+    )
 
 
 def refuse_others(asked: Arguments, meant: Sequence[str], problem: str, remedy: str) -> None:

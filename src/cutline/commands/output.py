@@ -32,10 +32,10 @@ def note(message: str) -> None:
     """A message for people, on standard error; none with --quiet."""
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get(QUIET):
-        wide = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
-        click.echo(
-            "\n".join(textwrap.wrap(clean(message), wide, break_on_hyphens=False)) if wide else clean(message), err=True
-        )
+        text = clean(message)
+        if sys.stderr.isatty():
+            text = "\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns, break_on_hyphens=False))
+        click.echo(text, err=True)
 
 
 def say(text: str = "") -> None:
@@ -149,14 +149,12 @@ def settings_line(**facts: Any) -> str:
     """What makes a result again, in one line."""
     from .. import __version__
 
-    return f"cutline {__version__} · " + " · ".join(f"{key} {_short(value)}" for key, value in facts.items())
+    def short(value: Any) -> str:
+        if isinstance(value, list):  # not every one of a hundred columns
+            return listed(value, 4)
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
-
-def _short(value: Any) -> str:
-    """A fact for people: not every one of a hundred columns."""
-    if isinstance(value, list):
-        return listed(value, 4)
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+    return f"cutline {__version__} · " + " · ".join(f"{key} {short(value)}" for key, value in facts.items())
 
 
 def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:

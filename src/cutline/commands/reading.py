@@ -284,11 +284,11 @@ def complete_rows(
     table: DuckTable, asked: Arguments, texts: Sequence[str], numbers: Sequence[str], *, quiet: bool = False
 ) -> NDArray[np.intp] | None:
     """The rows that lack nothing in some columns, with ``--missing drop``; None for all of them."""
-    from ..sources.class_matrix import count_rows, rows_with
+    from ..sources.class_matrix import rows_with
 
     complete = rows_with(table, texts, numbers) if asked.missing == "drop" else None
     if complete is not None and not quiet:
-        say_read("", count_rows(table) - len(complete), len(complete))
+        say_read("", table.count_rows() - len(complete), len(complete))
     return complete
 
 

@@ -131,22 +131,19 @@ def measures(asked: MeasuresArguments) -> None:
     elif named and asked.form == "markdown":
         say(markdown_table(Table({"": key, "what": value} for key, value in rows[0].items() if value != "")))
     elif named:
-        facts = {**rows[0], "range": _range(rows[0])}
+        facts = {**rows[0], "range": f"{rows[0]['low']:g} … {rows[0]['high']:g}"}
         say(f"{facts['name']}: {facts['title']}\n{facts['meaning']}\n")
         for key, value in facts.items():
             if value != "" and key not in ("name", "title", "meaning", "low", "high"):
                 say(f"  {key.replace('_', ' '):<10} {value}")
     else:
         columns = ["family", "name", "better", "range", "title", "same_as"]
-        shown = Table(({name: {**row, "range": _range(row)}[name] for name in columns} for row in rows), group="family")
+        with_range = ({**row, "range": f"{row['low']:g} … {row['high']:g}"} for row in rows)
+        shown = Table(({name: row[name] for name in columns} for row in with_range), group="family")
         if asked.form == "markdown":
             say(markdown_table(shown))
         else:
             say(as_text([Section("measures", [shown])]))
-
-
-def _range(facts: dict[str, Any]) -> str:
-    return f"{facts['low']:g} … {facts['high']:g}"
 
 
 def _facts_of(measure: Measure) -> dict[str, Any]:

@@ -125,8 +125,9 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
     """Lists as they are; Series and Arrow arrays by their own methods or narwhals, without importing their library."""
     if isinstance(values, list | tuple | range):
         return _of_list(values, argument)
+    not_a_column = InputError(argument, f"is of type {type(values).__name__}", "pass an array, a list or a Series")
     if isinstance(values, str | bytes | dict | set) or values is None:
-        raise _no_column(values, argument)
+        raise not_a_column
     if hasattr(values, "to_numpy") and hasattr(values, "null_count") and hasattr(values, "is_null"):
         arrow = type(values).__module__.partition(".")[0] == "pyarrow"
         nulls, is_null = values.null_count, values.is_null
@@ -138,8 +139,14 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
         if arrow and str(values.type).startswith("dictionary"):
             values = values.cast(values.type.value_type)
         return np.asarray(values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy())
-    if hasattr(values, "detach") and hasattr(values, "device"):
-        return _of_tensor(values, argument)
+    if hasattr(values, "detach") and hasattr(values, "device"):  # a tensor, which may record gradients
+        if values.device.type != "cpu":
+            raise InputError(argument, f"is a tensor on {values.device}", "move it to the CPU with .cpu()")
+        try:
+            return np.asarray(values.detach())
+        except (TypeError, RuntimeError) as error:
+            problem = f"is a tensor that gives no array ({error})"
+            raise InputError(argument, problem, "convert it, e.g. .float()") from None
     if hasattr(values, "__array__") and not hasattr(values, "isna"):
         return np.asarray(values)
     import narwhals.stable.v1 as nw
@@ -152,7 +159,7 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
         try:
             return _of_list(list(values), argument)
         except TypeError:
-            raise _no_column(values, argument) from None
+            raise not_a_column from None
     missing = series.is_null().to_numpy()
     if missing.any():
         raise rules.missing(argument, None, int(np.argmax(missing)))
@@ -175,35 +182,18 @@ def _of_list(values: Any, argument: str) -> NDArray[Any]:
     return array if array.dtype.kind not in "US" else np.array(values, dtype=object)
 
 
-def _no_column(values: Any, argument: str) -> InputError:
-    return InputError(argument, f"is of type {type(values).__name__}", "pass an array, a list or a Series")
-
-
-def _of_tensor(values: Any, argument: str) -> NDArray[Any]:
-    """A tensor on the CPU, whether or not it records gradients."""
-    if values.device.type != "cpu":
-        raise InputError(argument, f"is a tensor on {values.device}", "move it to the CPU with .cpu()")
-    try:
-        return np.asarray(values.detach())
-    except (TypeError, RuntimeError) as error:
-        raise InputError(argument, f"is a tensor that gives no array ({error})", "convert it, e.g. .float()") from None
-
-
 def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
     """A column of numbers with its extremes: float64, or float32 where it came so, whose ties are its own."""
-    column, low, high, _ = _numbers_of(values, argument, None, plain=True)
-    return column, low, high
+    return read_numbers(values, argument, plain=True)[:3]
 
 
-def read_numbers(values: Any, argument: str, decimal: str | None) -> tuple[NDArray[Any], str]:
-    """A table's column of numbers, which text may also write with decimal commas or as per cent; how it does so."""
-    column, _, _, notation = _numbers_of(values, argument, decimal, plain=False)
-    return column, notation
-
-
-def _numbers_of(
-    values: Any, argument: str, decimal: str | None, *, plain: bool
+def read_numbers(
+    values: Any, argument: str, decimal: str | None = None, *, plain: bool = False
 ) -> tuple[NDArray[Any], float, float, str]:
+    """A table's column of numbers, its extremes, and how text writes it: also with decimal commas or as per cent.
+
+    ``plain``: only as Python writes numbers.
+    """
     column, notation = as_column(values, argument), ""
     kind = column.dtype.kind
     if kind == "f":
@@ -216,12 +206,12 @@ def _numbers_of(
     elif kind in "iu":
         limit = rules.EXACT_INTEGERS
         if column.dtype.itemsize == 8 and (int(column.max()) > limit or int(column.min()) < -limit):
-            raise rules.beyond_exact(argument, int(np.argmax((column > limit) | (column < -limit))))
+            raise rules.bad_cell("beyond", argument, int(np.argmax((column > limit) | (column < -limit))))
         column = column.astype(np.float64)
     elif kind == "b":
         column = column.astype(np.float64)
     elif kind in "OSU":
-        column, notation = _parsed(column, argument, decimal, plain)
+        column, notation = _parse(column, argument, decimal, plain)
     else:
         names = {"M": "dates", "m": "time spans", "c": "complex numbers"}
         raise rules.unusable(argument, names.get(kind, str(column.dtype)))
@@ -231,15 +221,7 @@ def _numbers_of(
     return column, low, high, notation
 
 
-def _by_thousands(texts: list[str], mark: str) -> bool:
-    """Whether every comma, or every point among short whole numbers, could separate thousands."""
-    if mark == ",":
-        return all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text)
-    points = [rules.matches(rules.POINTS_CELL, text) for text in texts]
-    return any(points) and not all(points) and all(rules.matches(rules.BY_POINTS_CELL, text) for text in texts)
-
-
-def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: bool) -> tuple[NDArray[np.float64], str]:
+def _parse(values: NDArray[Any], argument: str, decimal: str | None, plain: bool) -> tuple[NDArray[np.float64], str]:
     """Objects as floats: numbers, and text if every cell of it is a number; and how the text writes them."""
     cells = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else v for v in values.tolist()]
     texts = [cell for cell in cells if isinstance(cell, str)]
@@ -250,49 +232,50 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
             raise rules.missing(argument, cell, row)
     for row, cell in enumerate(cells):
         if rules.is_beyond(cell):
-            raise rules.beyond_exact(argument, row)
+            raise rules.bad_cell("beyond", argument, row)
         if isinstance(cell, date):
             raise rules.unusable(argument, "dates")
         if not isinstance(cell, str) and not hasattr(cell, "__float__"):
-            raise rules.not_a_number(argument, cell, row)
+            raise rules.bad_cell("text", argument, row, cell)
     notation = None
 
     def failing(notation: rules.Notation) -> int:
         return sum(not rules.matches(notation.cell, text) for text in texts)
 
+    def by_thousands(mark: str) -> bool:
+        """Whether every comma, or every point among short whole numbers, could separate thousands."""
+        if mark == ",":
+            return all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text)
+        points = [rules.matches(rules.POINTS_CELL, text) for text in texts]
+        return any(points) and not all(points) and all(rules.matches(rules.BY_POINTS_CELL, text) for text in texts)
+
     if texts:
-        notation = rules.find_notation(
-            argument,
-            failing,
-            lambda mark: _by_thousands(texts, mark),
-            decimal,
-            plain=plain,
-        )
+        notation = rules.find_notation(argument, failing, by_thousands, decimal, plain=plain)
         if notation is None and all(rules.matches(rules.TRUTH_CELL, text) for text in texts):
             cells = [text.strip().lower() == "true" if isinstance(text, str) else text for text in cells]
         elif notation is None:
             wrong = rules.nearest_notation(failing, decimal, plain=plain)
             row = next(k for k, c in enumerate(cells) if isinstance(c, str) and not rules.matches(wrong.cell, c))
-            raise rules.not_a_number(argument, cells[row], row)
+            raise rules.bad_cell("text", argument, row, cells[row])
         else:
-            cells = [rules.parse_number(cell, notation) if isinstance(cell, str) else cell for cell in cells]
+            unit, signs = 100.0 if notation.percent else 1.0, str.maketrans(",", ".", "%")
+            cells = [float(cell.translate(signs)) / unit if isinstance(cell, str) else cell for cell in cells]
     return np.array([float(cell) for cell in cells], dtype=np.float64), notation.name if notation else ""
 
 
 def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[np.float64]:
     """Case weights: finite, not negative, not all zero."""
-    column, _, high = as_numbers(values, argument)
-    if len(column) != n:
-        raise different_lengths(argument, len(column), "y_score", n)
-    column = column.astype(np.float64)
+    numbers, _, high = as_numbers(values, argument)
+    if len(numbers) != n:
+        raise different_lengths(argument, len(numbers), "y_score", n)
+    column: NDArray[np.float64] = numbers.astype(np.float64)
     bad = (column != 0) & ((column < rules.WEIGHTS[0]) | (column > rules.WEIGHTS[1]))
     if bad.any():
         row = int(np.argmax(bad))
         raise rules.bad_weight(column[row], row)
     if high == 0:
         raise rules.no_weight()
-    weights: NDArray[np.float64] = column
-    return weights
+    return column
 
 
 def check_present(column: NDArray[Any], argument: str) -> None:
@@ -346,25 +329,23 @@ def check_negatives(
                 listed |= is_positive(label, value)
         if not listed.all():
             row = int(np.argmin(listed))
-            raise rules.unlisted_label("y_true", label.tolist()[row], row)
+            raise rules.bad_cell("unlisted", "y_true", row, label.tolist()[row])
         return
     if label.dtype.kind in "OSU":
         counts = list(Counter(rules.plain_value(rules.as_text(cell)) for cell in rest.tolist()).items())
     else:
         values, numbers = np.unique(rest, return_counts=True) if rest.min() != rest.max() else (rest[:1], rest[:1])
         counts = list(zip(values.tolist(), numbers.tolist(), strict=True))
-    if len(counts) > 1 and neg_label is not None:
-        raise rules.several_negatives(pos_label, counts)
     if len(counts) > 1:
-        rules.say_negatives(pos_label, counts)
+        rules.judge_negatives(pos_label, neg_label, counts)
 
 
 def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     low, high, limit = label.min(), label.max(), rules.EXACT_INTEGERS
     if label.dtype.kind == "f" and not np.isfinite([low, high]).all():
-        raise rules.infinite_label("y_true", int(np.argmax(np.isinf(label))))
+        raise rules.bad_cell("infinite", "y_true", int(np.argmax(np.isinf(label))))
     if label.dtype.kind != "f" and (int(high) > limit or int(low) < -limit):
-        raise rules.beyond_exact("y_true", int(np.argmax((label > limit) | (label < -limit))))
+        raise rules.bad_cell("beyond", "y_true", int(np.argmax((label > limit) | (label < -limit))))
     if pos_label is not None:
         wanted = rules.wanted_number(pos_label)
         if wanted is None:
@@ -383,7 +364,9 @@ def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
 
 def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     """Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such."""
-    cells = [rules.as_text(cell) if isinstance(cell, bytes) else cell for cell in _cells(label)]
+    if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
+        label = label.astype("datetime64[us]")
+    cells = [rules.as_text(cell) if isinstance(cell, bytes) else cell for cell in label.tolist()]
     for row, cell in enumerate(cells):
         if isinstance(cell, list | tuple | dict | set | np.ndarray):
             raise rules.unusable("y_true", "lists or other collections")
@@ -394,8 +377,9 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         return is_positive(np.array(cells, dtype=np.bool_), pos_label)
     text = all(isinstance(cell, str) for cell in every)
     if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in every):
-        if any(map(rules.is_beyond, every)):
-            raise rules.beyond_exact("y_true", next(row for row, cell in enumerate(cells) if rules.is_beyond(cell)))
+        beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
+        if beyond is not None:
+            raise rules.bad_cell("beyond", "y_true", beyond)
         return _numbers(np.array([float(cell) for cell in cells]), pos_label)
     if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
         return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label)
@@ -404,10 +388,10 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     wanted = rules.as_text(pos_label)
     texts = list(map(rules.as_text, cells))  # of every cell: 1 and True are equal, and not one label
     distinct = set(texts)
-    near = {text for text in distinct - {wanted} if rules.folded(text) == rules.folded(wanted)}
+    near = {text for text in distinct - {wanted} if text.strip().lower() == wanted.strip().lower()}
     if near and wanted in distinct:
         row = next(row for row, text in enumerate(texts) if text in near)
-        raise rules.nearly_the_label("y_true", texts[row], row)
+        raise rules.bad_cell("nearly", "y_true", row, texts[row])
     return _found(np.array([text == wanted for text in texts], np.bool_), every, pos_label)
 
 
@@ -419,14 +403,6 @@ def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:
         if len(every) > 1:
             raise rules.unknown_label(pos_label, _ordered(every))
     return positive
-
-
-def _cells(label: NDArray[Any]) -> list[Any]:
-    """The cells as Python has them: a day as a date, a moment as a date with its time."""
-    if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":
-        label = label.astype("datetime64[us]")
-    cells: list[Any] = label.tolist()
-    return cells
 
 
 def _ordered(values: list[Any]) -> list[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from ..errors import InputError, listed, show
 from ..validate import check_column, check_columns, check_list
 from . import rules
 from .arrays import as_column, read_numbers
-from .frames import MemoryTable, lacking_cells, taken_cells
-from .profiles import label_values, matching, names_of, profiles
+from .frames import MemoryTable, lacking_cells, lacking_rows, taken_cells
+from .profiles import matching, profiles
 
 if TYPE_CHECKING:
     from .duckdb import DuckTable
@@ -25,47 +26,21 @@ _CELLS_AT_ONCE = 15_000_000  # of numbers that are on their way into a matrix: 1
 MOST_CLASSES = 2000  # chosen by hand: a label with more values is rather a name or a number of the case
 
 
-def count_rows(table: DuckTable | MemoryTable) -> int:
-    """How many rows a table has."""
-    if isinstance(table, MemoryTable):
-        return len(table.column(table.names[0], "label"))
-    return int(table.aggregate(["count(*)"])[0])
-
-
 def rows_with(table: DuckTable | MemoryTable, texts: Sequence[str], numbers: Sequence[str]) -> NDArray[np.intp]:
     """The rows that lack nothing in some columns."""
-    gone = np.zeros(0, np.bool_)
-    for cells in _columns_of(table, texts, numbers):
-        gone = lacking_cells(cells) | (gone if len(gone) else np.False_)
+    gone = lacking_rows(chain(table.read(texts, "label"), table.read(numbers, "score")))
     if gone.all():
         raise rules.all_missing(table.name)
     return np.flatnonzero(~gone)
 
 
-def _columns_of(table: DuckTable | MemoryTable, texts: Sequence[str], numbers: Sequence[str]) -> Iterator[Any]:
-    """Columns of classes, then those of numbers, as they stand in the table."""
-    if isinstance(table, MemoryTable):
-        yield from (table.column(name, "label") for name in texts)
-        yield from (table.column(name, "score") for name in numbers)
-        return
-    if texts:
-        yield from table.values([_as_text(table, name) for name in texts])
-    if numbers:
-        yield from table.cells([table.column(name, "score").sql for name in numbers])
-
-
-def _as_text(table: DuckTable, name: str) -> str:
-    return f"CAST({table.column(name, 'label').sql} AS VARCHAR)"
-
-
 def read_texts(table: DuckTable | MemoryTable, column: str, kept: NDArray[np.intp] | None = None) -> list[str]:
     """A column as text, as classes are named; of all rows, or of those that are kept."""
-    (cells,) = _columns_of(table, [column], [])
+    (cells,) = table.read([column], "label")
     cells = cells if kept is None else taken_cells(cells, kept)
     gone = lacking_cells(cells)
     if gone.any():
-        error = rules.missing("y_true", None, int(np.argmax(gone)))
-        raise error.located({"y_true": column}) if isinstance(table, MemoryTable) else table.refuse(error, column)
+        raise table.refuse(rules.missing("y_true", None, int(np.argmax(gone))), column)
     return [str(cell) for cell in as_column(cells, "y_true").tolist()]
 
 
@@ -81,18 +56,18 @@ def read_matrix(
     for name in columns:
         table.column(name, "score")  # refused before anything is read
     matrix = None
-    several = max(20, _CELLS_AT_ONCE // max(count_rows(table), 1)) if len(columns) > 20 else len(columns)
+    several = max(20, _CELLS_AT_ONCE // max(table.count_rows(), 1)) if len(columns) > 20 else len(columns)
     parts = (columns[first : first + several] for first in range(0, len(columns), several))
-    read = (cells for part in parts for cells in _columns_of(table, [], part))
+    read = (cells for part in parts for cells in table.read(part, "score"))
     for k, (name, cells) in enumerate(zip(columns, read, strict=True)):
         cells = cells if kept is None else taken_cells(cells, kept)
         there = np.flatnonzero(~lacking_cells(cells)) if gaps else None
         try:
-            numbers, _ = read_numbers(cells if there is None else taken_cells(cells, there), "y_score", decimal)
+            numbers = read_numbers(cells if there is None else taken_cells(cells, there), "y_score", decimal)[0]
         except InputError as error:
             if kept is not None and isinstance(error.row, int):
                 error.row = int(kept[error.row])
-            raise error.located({"y_score": name}, getattr(table, "where", None)) from None
+            raise table.refuse(error, name) from None
         if matrix is None:
             matrix = np.full((len(cells), len(columns)), np.nan)
         matrix[slice(None) if there is None else there, k] = numbers
@@ -164,13 +139,13 @@ def find_class_columns(
     a pattern such as ``p_*`` names. Without them, a column that holds the same classes as the label is the predicted
     class. Nothing is taken that could be meant otherwise.
     """
-    names = [name for name in names_of(table) if name not in taken]
+    names = [name for name in table.names if name not in taken]
     possible = [label] if label is not None else _label_columns(table, [n for n in names if n != predicted])
     found: list[ClassColumns] = []
     refused: dict[str, InputError] = {}
     for one in possible:
         table.column(one, "label")
-        labels = [str(value) for value in label_values(table, one, MOST_CLASSES + 1) if value is not None]
+        labels = [str(value) for value in table.values_of(one, MOST_CLASSES + 1) if value is not None]
         if len(labels) > MOST_CLASSES:
             continue
         try:
@@ -178,15 +153,24 @@ def find_class_columns(
         except InputError as error:
             refused[one] = error
             continue
-        if chosen is None and label is not None and score is None and predicted is None and len(labels) > 2:
-            chosen = _with_predictions(table, one, labels, [n for n in names if n != one])
+        # columns of a frame are named; in a file, one whose values are classes of the label can only be predicted
+        alone = label is not None and score is None and predicted is None and len(labels) > 2
+        if chosen is None and alone and not isinstance(table, MemoryTable):
+            others, most = profiles(table, [n for n in names if n != one]), len(labels)
+            few = [p.name for p in others if 2 <= p.distinct <= 2 * most and not p.is_index]
+            values = {name: {str(v) for v in table.values_of(name, most + 1) if v is not None} for name in few}
+            alike = [name for name in few if len(values[name]) > 1 and values[name] <= set(labels)]
+            if len(alike) > 1:
+                problem = f"{table.name}: several columns could be the predicted class: {listed(alike)}"
+                raise InputError(None, problem, "choose one with {predicted}")
+            if alike:
+                chosen = ClassColumns(one, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}")
         if chosen is not None:
             found.append(chosen)
     several = [one.label for one in found] or list(refused)
     if len(several) > 1:
-        raise InputError(
-            None, f"{table.name}: several columns could be the label: {listed(several)}", "choose one with {label}"
-        )
+        problem = f"{table.name}: several columns could be the label: {listed(several)}"
+        raise InputError(None, problem, "choose one with {label}")
     if not found and refused:
         raise refused[several[0]]
     return found[0] if found else None
@@ -194,9 +178,9 @@ def find_class_columns(
 
 def find_class_models(table: DuckTable | MemoryTable, label: str | None) -> tuple[ClassColumns, tuple[str, ...]] | None:
     """The columns of several models with a score for each class (lda_A … lda_Z, trees_A …), and a pattern for each."""
-    names = names_of(table)
+    names = table.names
     for one in [label] if label is not None else _label_columns(table, names):
-        labels = [str(value) for value in label_values(table, one, MOST_CLASSES + 1) if value is not None]
+        labels = [str(value) for value in table.values_of(one, MOST_CLASSES + 1) if value is not None]
         if not 2 < len(labels) <= MOST_CLASSES:
             continue
         affixes = [ends for ends in class_affixes([n for n in names if n != one], labels) if any(ends)]
@@ -240,25 +224,6 @@ def _of_label(
     return None
 
 
-def _with_predictions(
-    table: DuckTable | MemoryTable, label: str, labels: Sequence[str], names: Sequence[str]
-) -> ClassColumns | None:
-    """The one column whose values are classes of the label; it can only be what was predicted."""
-    if isinstance(table, MemoryTable):
-        return None  # columns of a frame are named
-    most = len(labels)
-    few = [p.name for p in profiles(table, list(names)) if 2 <= p.distinct <= 2 * most and not p.is_index]
-    known, alike = set(labels), []
-    for name in few:
-        values = {str(value) for value in label_values(table, name, most + 1) if value is not None}
-        if 2 <= len(values) and values <= known:
-            alike.append(name)
-    if len(alike) > 1:
-        said = f"{table.name}: several columns could be the predicted class: {listed(alike)}"
-        raise InputError(None, said, "choose one with {predicted}")
-    return ClassColumns(label, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}") if alike else None
-
-
 def _shared(
     table: DuckTable | MemoryTable,
     texts: Mapping[str | None, str],
@@ -281,12 +246,12 @@ def _shared(
     words = [name for name in (*texts, clusters, *by) if name is not None]
     numbers = [*numbers, *([weight] if weight else [])]
     if not isinstance(table, MemoryTable):
-        table.hold([*(_as_text(table, name) for name in words), *(table.column(n, "score").sql for n in numbers)])
+        table.hold(words, numbers)
     kept = rows_with(table, words, numbers) if missing == "drop" else None
     return kept, (
         None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
         None if clusters is None else read_texts(table, clusters, kept),
-        0 if kept is None else count_rows(table) - len(kept),
+        0 if kept is None else table.count_rows() - len(kept),
         {name: read_texts(table, name, kept) for name in by} or None,
     )
 
@@ -368,45 +333,36 @@ def read_long_classes(
     texts: dict[str | None, str] = {case: "case", class_column: "class", label: "label"}
     kept, (weight, clusters, dropped, _) = _shared(table, texts, [score], decimal=decimal, **how)
     cases, kinds, labels = (np.array(read_texts(table, name, kept), object) for name in (case, class_column, label))
-    given = {"y_true": labels, "sample_weight": weight}
-    given["clusters"] = None if clusters is None else np.array(clusters, object)
-    of_case: dict[str, NDArray[Any]] = {name: column for name, column in given.items() if column is not None}
-    matrix, classes, found = pivot_long(cases, kinds, read_matrix(table, [score], decimal, kept)[:, 0], of_case)
-    clusters = None if clusters is None else found["clusters"].tolist()
-    shared = (found.get("sample_weight"), clusters, dropped)
-    return ClassRows(found["y_true"].tolist(), matrix, None, classes, *shared, in_order=are_numbers(classes))
+    scores = read_matrix(table, [score], decimal, kept)[:, 0]
+    distinct, row = np.unique(cases, return_inverse=True)
+    classes = sorted_texts(kinds.tolist())
+    place = {name: k for k, name in enumerate(classes)}
+    matrix = np.full((len(distinct), len(classes)), np.nan)
+    matrix[row, np.fromiter((place[name] for name in kinds), np.intp, len(kinds))] = scores
+    empty = np.argwhere(np.isnan(matrix))
+    if len(scores) != matrix.size or len(empty):
+        problem = "holds a case and class twice"
+        if len(empty):
+            problem = f"has no row for class {show(classes[empty[0][1]])} of case {show(distinct[empty[0][0]])}"
+        raise InputError("class_column", problem, "give each case one row for each class")
+    of_rows = {"y_true": labels, "sample_weight": weight}
+    of_rows["clusters"] = None if clusters is None else np.array(clusters, object)
+    of_cases: dict[str, Any] = {}
+    for argument, values in of_rows.items():
+        if values is None:
+            continue
+        of_cases[argument] = np.empty(len(distinct), dtype=values.dtype)
+        of_cases[argument][row] = values
+        differs = of_cases[argument][row] != values
+        if differs.any():
+            problem = f"differs between the rows of case {show(cases[int(np.argmax(differs))])}"
+            raise InputError(argument, problem, "give each case one value")
+    clusters = None if clusters is None else of_cases["clusters"].tolist()
+    shared = (of_cases.get("sample_weight"), clusters, dropped)
+    return ClassRows(of_cases["y_true"].tolist(), matrix, None, classes, *shared, in_order=are_numbers(classes))
 
 
 def _label_columns(table: DuckTable | MemoryTable, names: Sequence[str]) -> list[str]:
     """Columns that could hold several classes: more than two values, and fewer than rows."""
     found = [] if isinstance(table, MemoryTable) else profiles(table, list(names))
     return [p.name for p in found if 3 <= p.distinct <= MOST_CLASSES and not (p.is_number and not p.whole)]
-
-
-def pivot_long(
-    case: NDArray[Any], kind: NDArray[Any], score: NDArray[np.float64], of_case: Mapping[str, NDArray[Any]]
-) -> tuple[NDArray[np.float64], list[str], dict[str, NDArray[Any]]]:
-    """A score matrix, its classes, and what belongs to each case, from rows of one case and one class each."""
-    cases, row = np.unique(case, return_inverse=True)
-    classes = sorted_texts(kind.tolist())
-    place = {name: k for k, name in enumerate(classes)}
-    column = np.fromiter((place[name] for name in kind), np.intp, len(kind))
-    matrix = np.full((len(cases), len(classes)), np.nan)
-    matrix[row, column] = score
-    if len(score) != matrix.size or np.isnan(matrix).any():
-        at = np.argwhere(np.isnan(matrix))
-        if len(at):
-            said = f"has no row for class {show(classes[at[0][1]])} of case {show(cases[at[0][0]])}"
-        else:
-            said = "holds a case and class twice"
-        raise InputError("class_column", said, "give each case one row for each class")
-    found = {}
-    for argument, values in of_case.items():
-        found[argument] = np.empty(len(cases), dtype=values.dtype)
-        found[argument][row] = values
-        changed = found[argument][row] != values
-        if changed.any():
-            first = int(np.argmax(changed))
-            said = f"differs between the rows of case {show(case[first])}"
-            raise InputError(argument, said, "give each case one value")
-    return matrix, classes, found

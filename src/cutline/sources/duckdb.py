@@ -36,7 +36,7 @@ class Machine:
 
     memory_limit: str | None = None
     threads: int | None = None
-    temp_directory: str | None = None
+    temp_directory: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         threads, limit = self.threads, self.memory_limit
@@ -46,18 +46,13 @@ class Machine:
                 raise InputError("threads", f"must be a whole number from 1 to {_MOST_THREADS}, got {show(threads)}")
         if limit is not None and not (isinstance(limit, str) and re.match(r"\s*\d", limit)):
             raise InputError("memory_limit", f"must be a size such as '2GB', got {show(limit)}")
+        if self.temp_directory is not None and not isinstance(self.temp_directory, str | os.PathLike):
+            raise InputError("temp_directory", f"must be a path, got {show(self.temp_directory)}")
 
     @property
     def given(self) -> list[str]:
         """Names of the options that were set."""
         return [name for name, value in vars(self).items() if value is not None]
-
-
-def machine_of(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Machine:
-    """The options of a machine as the functions on tables take them."""
-    if temp_directory is not None and not isinstance(temp_directory, str | os.PathLike):
-        raise InputError("temp_directory", f"must be a path, got {show(temp_directory)}")
-    return Machine(memory_limit, threads, None if temp_directory is None else os.fsdecode(temp_directory))
 
 
 class DuckTable(SqlTable):
@@ -85,8 +80,7 @@ class DuckTable(SqlTable):
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
         with translate_errors(self.name, self.files):
-            found: list[tuple[Any, ...]] = self.run(sql).fetchall()
-            return found
+            return list(self.run(sql).fetchall())
 
     def execute(self, sql: str) -> None:
         """Run a statement that gives no rows."""
@@ -111,14 +105,28 @@ class DuckTable(SqlTable):
         grouped = f"SELECT DISTINCT {value} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
         return [row[0] for row in self.rows(grouped) if row[0] is not None][:most]
 
-    def hold(self, expressions: Sequence[str]) -> None:
+    def hold(self, texts: Sequence[str], numbers: Sequence[str]) -> None:
         """Read columns that will be asked for one by one with a single query, and keep them.
 
         Files give their rows in one order, but a query that joins or groups may give them in another when it is run
         again.
         """
         if self.files is None:
+            expressions = [*self._expressions(texts, "label"), *self._expressions(numbers, "score")]
             self._held |= dict(zip(expressions, self.values(expressions), strict=True))
+
+    def _expressions(self, names: Sequence[str], role: str) -> list[str]:
+        """SQL for columns: numbers as they stand, everything else as text, as classes are named."""
+        columns = [self.column(name, role).sql for name in names]
+        return columns if role == "score" else [f"CAST({sql} AS VARCHAR)" for sql in columns]
+
+    def count_rows(self) -> int:
+        """How many rows it has."""
+        return int(self.aggregate(["count(*)"])[0])
+
+    def values_of(self, name: str, most: int) -> list[Any]:
+        """Distinct values of a column, in order, at most so many."""
+        return self.distinct(self.named[name].sql, "true", most)
 
     def values(self, expressions: Sequence[str]) -> list[NDArray[Any]]:
         """Columns of the whole table as arrays; missing values are masked."""
@@ -129,9 +137,10 @@ class DuckTable(SqlTable):
             found = self.run(f"SELECT {selected} FROM {self.relation}").fetchnumpy()
         return [found[f"v{k}"] for k in range(len(expressions))]
 
-    def cells(self, expressions: Sequence[str]) -> Iterator[Any]:
-        """Columns of the whole table, one after the other, as they stand; many are read some hundred at a time."""
-        if self.lines is not None:
+    def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
+        """Columns of the whole table, one after the other; many are read some hundred at a time."""
+        expressions = self._expressions(names, role)
+        if self.lines is not None and role == "score":
             split = [line.split(self.lines) for (line,) in self.rows(f"SELECT c0 FROM {self.relation}")]
             at = {column.sql: k for k, column in enumerate(self.columns)}
             yield from ([cells[at[sql]] for cells in split] for sql in expressions)
@@ -154,8 +163,18 @@ class DuckTable(SqlTable):
         """
         if not (self.is_small or self.relation == _COPY) or roles.decimal is not None or roles.neg_label:
             return None
+        assert self.files is not None
+        signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
+
+        def number(cell: str) -> str:
+            """SQL for the number of a cell; NULL, or NaN, for one that DuckDB casts but no notation allows."""
+            odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
+            odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
+            cast = f"TRY_CAST({cell} AS DOUBLE)"
+            return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {cast} END" if odd else cast
+
         wanted = {
-            (role, name): self.named[name].sql if role in rules.KEYS else self._plain_number(self.named[name].sql)
+            (role, name): self.named[name].sql if role in rules.KEYS else number(self.named[name].sql)
             for role, name in roles.named
         }
         try:
@@ -174,18 +193,7 @@ class DuckTable(SqlTable):
             return None
         positive = columns.get(("y_true", roles.label or ""), np.ones(len(next(iter(columns.values())))))
         scores = {model: columns["y_score", name] for model, name in roles.scores.items()}
-        clusters = parts["clusters"].codes if "clusters" in parts else None
-        keys = parts.get("segment"), parts.get("batch")
-        return LoadedColumns(positive.astype(np.bool_), scores, weight, clusters, 0, self.understood, None, *keys)
-
-    def _plain_number(self, cell: str) -> str:
-        """SQL for the number of a cell; NULL, or NaN, for one that DuckDB casts but no notation allows."""
-        assert self.files is not None
-        signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
-        odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
-        odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
-        number = f"TRY_CAST({cell} AS DOUBLE)"
-        return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {number} END" if odd else number
+        return LoadedColumns.of(positive.astype(np.bool_), scores, weight, parts, 0, self.understood)
 
     def _plain_positive(self, label: Column, pos_label: Any) -> str:
         """SQL that is 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others."""
@@ -230,17 +238,9 @@ class DuckTable(SqlTable):
             for role, made_of in roles.items()
             if made_of
         }
-        return LoadedColumns(
-            positive,
-            scores,
-            weight,
-            parts["clusters"].codes if "clusters" in parts else None,
-            next(iter(checked.totals.values())).dropped,
-            (*self.understood, *checked.understood),
-            columns.get("row"),
-            parts.get("segment"),
-            parts.get("batch"),
-        )
+        dropped = next(iter(checked.totals.values())).dropped
+        facts = dropped, (*self.understood, *checked.understood), columns.get("row")
+        return LoadedColumns.of(positive, scores, weight, parts, *facts)
 
     def pieces(
         self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, key: str | None = None
@@ -268,11 +268,10 @@ class DuckTable(SqlTable):
             if checked.weight is not None:
                 total, kind, unit = DUCKDB.exact_sum(checked.weight, bits), "DOUBLE", f" * {2.0**-bits!r}::DOUBLE"
             parts.append(f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}){unit} AS {name}")
-        sums = ", ".join(parts)
         score = checked.value(checked.scores[model], "NULL")
-        sql = f"SELECT {score} AS score, {sums} FROM {self.relation} GROUP BY 1 "
+        sql = f"SELECT {score} AS score, {', '.join(parts)} FROM {self.relation} GROUP BY 1 "
         sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"
-        return _cut(self._stream(sql), rows)
+        return self._stream(sql, rows)
 
     def all_scores(self, checked: Checked, key: str | None = None) -> Generator[Batch]:
         """The rows in any order: positive, every model's score as ``score_0`` …, and a ``key`` if there is one."""
@@ -291,20 +290,21 @@ class DuckTable(SqlTable):
         sql = f"SELECT {selected} FROM {self.relation}"
         if order:
             sql = f"SELECT * FROM ({sql}) " + order.replace("{kept}", kept)
-        return _cut(self._stream(sql), rows)
+        return self._stream(sql, rows)
 
-    def _stream(self, sql: str) -> Generator[Batch]:
-        with (
-            translate_errors(self.name, self.files),
-            closing(batches(self.run(sql), self.interrupt)) as arriving,
-        ):
+    def _stream(self, sql: str, rows: int | None) -> Generator[Batch]:
+        """The batches of a query, or smaller ones of so many ``rows``."""
+        with translate_errors(self.name, self.files), closing(batches(self.run(sql), self.interrupt)) as arriving:
             for batch in arriving:
                 kept = batch.pop("kept", None)
                 if kept is not None and not kept.all():
                     batch = {name: column[kept != 0] for name, column in batch.items()}
                 if "score" in batch:
                     _check_numbers(self.name, batch["score"])
-                yield batch
+                size = len(next(iter(batch.values())))
+                for first in range(0, size, rows or max(size, 1)):
+                    last = first + (rows or size)
+                    yield batch if rows is None else {name: column[first:last] for name, column in batch.items()}
 
 
 def _check_numbers(name: str, score: NDArray[Any]) -> None:
@@ -318,16 +318,6 @@ def _every_score(checked: Checked) -> dict[str, str]:
     return {"positive": f"CAST({checked.positive} AS UTINYINT)", **scores}
 
 
-def _cut(arriving: Generator[Batch], rows: int | None) -> Generator[Batch]:
-    """The batches, or smaller ones."""
-    with closing(arriving):
-        for batch in arriving:
-            size = len(next(iter(batch.values())))
-            for first in range(0, size, rows or max(size, 1)):
-                last = first + (rows or size)
-                yield batch if rows is None else {name: column[first:last] for name, column in batch.items()}
-
-
 @contextmanager
 def open_table(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[DuckTable]:
     """Open a source; whatever happens, nothing of it is left in the temporary directory."""
@@ -338,7 +328,7 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
     if isinstance(source, duckdb.DuckDBPyConnection | duckdb.DuckDBPyRelation):
         if machine.given:
             raise InputError(machine.given[0], "belongs to your DuckDB connection", "set it there")
-        _only_for_text(text, "a DuckDB query", but=("decimal",))
+        _only_for_text(text, "a DuckDB query")
     if isinstance(source, duckdb.DuckDBPyConnection):
         if query is None:
             raise InputError(None, "a DuckDB connection needs a query", "add {query='SELECT …'}")
@@ -353,7 +343,8 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
         return
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(temporary_folder(machine.temp_directory))
+            parent = machine.temp_directory
+            folder = stack.enter_context(temporary_folder(None if parent is None else os.fsdecode(parent)))
         except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the name
             said = getattr(error, "strerror", None) or "not a path"
             raise InputError("temp_directory", f"cannot be used ({said}): {show(machine.temp_directory)}") from None
@@ -382,17 +373,26 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
 
 
 def _of_path(connection: Any, path: str, query: str | None, text: TextFormat, folder: str) -> DuckTable:
+    import duckdb
+
     scheme = re.match(r"^(\w+):", path)
     if scheme and scheme[1].lower() in _DATABASES and not os.path.exists(path):
-        _only_for_text(text, "a database", but=("decimal",))
+        _only_for_text(text, "a database")
         if query is None:
             raise InputError(None, "a database needs a query", "add {query='SELECT …'}")
-        _attach(connection, path, _DATABASES[scheme[1].lower()])
+        kind = _DATABASES[scheme[1].lower()]
+        place = path if kind == "postgres" and "://" in path else path.partition(":")[2].removeprefix("//")
+        try:
+            connection.execute(f"ATTACH {DUCKDB.literal(place)} AS source (TYPE {kind}, READ_ONLY)")
+            connection.execute("USE source")
+        except duckdb.Error as error:
+            problem = f"the {kind} database cannot be read: {verbatim(sentence(str(error)))}"
+            remedy = f"DuckDB's extension {kind!r} must be installed: INSTALL {kind}, which needs a network once"
+            raise InputError(None, problem, remedy) from None
         return _queried(connection, query)
     if query is not None:
-        raise InputError(
-            "query", "goes with a DuckDB connection or a database", "leave it out: a file is read as it is"
-        )
+        problem = "goes with a DuckDB connection or a database"
+        raise InputError("query", problem, "leave it out: a file is read as it is")
     own = os.path.join(folder, "copies")
     os.mkdir(own)
     return of_files(connection, find_files(path, text, own), text)
@@ -403,12 +403,21 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     run, stop = connection.sql, connection.interrupt
     first = files.files[0]
     if not first.is_text:
-        _only_for_text(text, f"a {files.kind} file", but=("decimal",))
+        _only_for_text(text, f"a {files.kind} file")
     if first.is_text and len(first.names) > _WIDE:
         return _of_lines(files, run, stop)
     if first.is_text:
         columns = [Column(name, f"c{k}", "VARCHAR") for k, name in enumerate(first.names)]
-        return DuckTable(files.name, columns, _csv_relation(files), run, stop, files)
+        alike: dict[tuple[Any, ...], list[File]] = {}
+        for file in files.files:
+            look = (file.names, file.delimiter, file.quote, file.has_header, file.blank_lines)
+            alike.setdefault(look, []).append(file)
+        parts = []
+        for (names, *_), those in alike.items():
+            order = ", ".join(f"c{names.index(name)} AS c{k}" for k, name in enumerate(first.names))
+            parts.append(f"SELECT {order if names != first.names else '*'} FROM {_read_csv(those)}")
+        relation = _read_csv(list(files.files)) if len(alike) == 1 else f"({' UNION ALL '.join(parts)})"
+        return DuckTable(files.name, columns, relation, run, stop, files)
     where = "[" + ", ".join(sql_path(file.path) for file in files.files) + "]"
     if files.kind == "parquet":
         united = ", union_by_name = true" if len(files.files) > 1 else ""  # else the first file's types hold for all
@@ -432,20 +441,8 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     return DuckTable(files.name, columns, f"(SELECT {', '.join(cells)} FROM {relation})", run, stop, files)
 
 
-def _csv_relation(files: Files) -> str:
-    """SQL that reads text files: every option is given, none is left for DuckDB to find out."""
-    first = files.files[0]
-    alike: dict[tuple[Any, ...], list[File]] = {}
-    for file in files.files:
-        alike.setdefault((file.names, file.delimiter, file.quote, file.has_header, file.blank_lines), []).append(file)
-    parts = []
-    for (names, *_), those in alike.items():
-        order = ", ".join(f"c{names.index(name)} AS c{k}" for k, name in enumerate(first.names))
-        parts.append(f"SELECT {order} FROM {_read_csv(those)}" if names != first.names else f"FROM {_read_csv(those)}")
-    return _read_csv(list(files.files)) if len(alike) == 1 else f"({' UNION ALL '.join(parts)})"
-
-
 def _read_csv(those: list[File], lines: bool = False) -> str:
+    """SQL that reads text files: every option is given, none is left for DuckDB to find out."""
     file = those[0]
     where = "[" + ", ".join(sql_path(file.path) for file in those) + "]"
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(1 if lines else len(file.names)))
@@ -498,10 +495,10 @@ def _outermost(connection: Any, path: str) -> list[str] | None:
     return names
 
 
-def _only_for_text(text: TextFormat, what: str, but: Sequence[str] = ()) -> None:
-    given = [name for name in text.given if name not in but]
-    if given:
-        raise InputError(given[0], f"goes with text files; the source is {what}", "leave it out")
+def _only_for_text(text: TextFormat, what: str) -> None:
+    for name in text.given:
+        if name != "decimal":  # which cells of text have everywhere
+            raise InputError(name, f"goes with text files; the source is {what}", "leave it out")
 
 
 def _queried(connection: Any, query: str) -> DuckTable:
@@ -520,23 +517,6 @@ def _queried(connection: Any, query: str) -> DuckTable:
     with translate_errors(name, None):
         names = list(connection.sql(text).columns)
     return _described(name, f"({text}\n)", connection.sql, connection.interrupt, names)
-
-
-def _attach(connection: Any, text: str, kind: str) -> None:
-    """Attach another database, by an extension that must be on the machine already."""
-    import duckdb
-
-    place = text if kind == "postgres" and "://" in text else text.partition(":")[2].removeprefix("//")
-    try:
-        connection.execute(f"ATTACH {DUCKDB.literal(place)} AS source (TYPE {kind}, READ_ONLY)")
-        connection.execute("USE source")
-    except duckdb.Error as error:
-        said = verbatim(sentence(str(error)))
-        raise InputError(
-            None,
-            f"the {kind} database cannot be read: {said}",
-            f"DuckDB's extension {kind!r} must be installed: INSTALL {kind}, which needs a network once",
-        ) from None
 
 
 def _described(
@@ -575,10 +555,8 @@ def translate_errors(name: str, files: Files | None) -> Iterator[None]:
             raise OSError(_full(name, message)) from None
         if isinstance(error, StreamError) and ("Out of Memory" in message or "could not allocate" in message):
             raise MemoryError(_full(name, message)) from None
-        if files is not None:
-            raise describe(files, message) from None
-        said = verbatim(sentence(message))
-        raise InputError(None, f"{name} cannot be read: {said}") from None
+        unread = InputError(None, f"{name} cannot be read: {verbatim(sentence(message))}")
+        raise unread if files is None else describe(files, message) from None
 
 
 def _full(name: str, message: str) -> str:

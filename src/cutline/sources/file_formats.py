@@ -20,9 +20,9 @@ import sys
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, time
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
 from ..errors import InputError, how_to_install, show, verbatim
 from ..validate import one_of
@@ -42,6 +42,7 @@ KINDS = {
     ".xlsm": "excel",
 }
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
+_MAGIC, _BINARY = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip"}, {b"PAR1": "parquet", b"PK\x03\x04": "excel"}
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes from which delimiter, quote and header are read,
 _HEAD_LINES = 1000  # or as many lines of them: more tell nothing new, and take longer than all that follows
@@ -82,9 +83,8 @@ class TextFormat:
                 if name in _NOT_OF_FILES:
                     raise LookupError
             except (LookupError, TypeError, ValueError):
-                raise InputError(
-                    "encoding", f"is {show(self.encoding)}, which is unknown", "give e.g. 'latin-1' or 'utf-16'"
-                ) from None
+                problem = f"is {show(self.encoding)}, which is unknown"
+                raise InputError("encoding", problem, "give e.g. 'latin-1' or 'utf-16'") from None
 
     @property
     def given(self) -> list[str]:
@@ -121,14 +121,13 @@ class File:
         return self.kind in ("csv", "tsv")
 
 
-@dataclass(frozen=True)
-class Files:
+class Files(NamedTuple):
     """What a path or a pattern means: files of one kind."""
 
     name: str
     files: tuple[File, ...]
     kind: str
-    understood: tuple[str, ...] = field(default=())
+    understood: tuple[str, ...] = ()
 
 
 def find_files(path: str, text: TextFormat, folder: str) -> Files:
@@ -173,15 +172,6 @@ def sql_path(path: str) -> str:
     return "'" + re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''") + "'"
 
 
-def _plain_path(path: str, folder: str) -> str:
-    """The path, or a link to it: a backslash beside a pattern's sign is a folder to DuckDB, and has no escape."""
-    if os.sep == "\\" or not _NOT_PLAIN.search(path):
-        return path
-    link = os.path.join(folder, f"link-{len(os.listdir(folder))}")
-    os.symlink(path, link)
-    return link
-
-
 def files_meant(path: str) -> list[str]:
     """The files that a path or a pattern means: the file of that name, if there is one, however it is written."""
     found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
@@ -219,13 +209,25 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
     if os.path.getsize(path) == 0:
         raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
     kind, packed = kind_of(shown) if by_name else (None, "")
-    if kind is None:
-        kind, packed = _kind_by_content(path, packed)
+    if kind is None:  # the first bytes tell it
+        with open(path, "rb") as file_bytes:
+            start = file_bytes.read(1 << 12)
+        packed = next((how for sign, how in _MAGIC.items() if start.startswith(sign)), packed)
+        if packed == "gzip":
+            with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as unpacked:
+                start = unpacked.read(1 << 12)
+        is_json = packed != "zstd" and start.lstrip()[:1] in (b"{", b"[")
+        kind = next((kind for sign, kind in _BINARY.items() if start.startswith(sign)), "json" if is_json else "csv")
+        packed = "" if kind in _BINARY.values() else packed
     understood: tuple[str, ...] = ()
     if kind == "excel":
         path, understood = _sheet(path, shown, folder)
         kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
-    file = File(shown, _plain_path(path, folder), kind, packed, understood=understood)
+    if os.sep != "\\" and _NOT_PLAIN.search(path):
+        # a backslash beside a pattern's sign is a folder to DuckDB, and has no escape: a link has a plain name
+        os.symlink(path, link := os.path.join(folder, f"link-{len(os.listdir(folder))}"))
+        path = link
+    file = File(shown, path, kind, packed, understood=understood)
     return _with_dialect(file, text, folder) if file.is_text else file
 
 
@@ -247,47 +249,19 @@ def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
     if not rows:
         raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
     width = max(k for row in rows for k, cell in enumerate(row) if cell is not None) + 1
-    columns = [_cells([row[k] if k < len(row) else None for row in rows]) for k in range(width)]
+    columns = []
+    for column in ([row[k] if k < len(row) else None for row in rows] for k in range(width)):
+        moments = [cell for cell in column if isinstance(cell, datetime)]
+        if all(moment.time() == time() for moment in moments):  # Excel writes a day as its midnight
+            column = [cell.date() if isinstance(cell, datetime) else cell for cell in column]
+        columns.append(["" if cell is None else cell for cell in column])
     copy = os.path.join(folder, f"sheet-{len(os.listdir(folder))}.csv")
     with open(copy, "w", encoding="utf-8", newline="") as target:
         csv.writer(target, lineterminator="\n").writerows(zip(*columns, strict=True))
     return copy, (f"sheet {show(title)} of {sheets}",) if sheets > 1 else ()
 
 
-def _cells(column: list[Any]) -> list[Any]:
-    """The cells of a sheet's column as text files have them. Excel writes a day as its midnight."""
-    moments = [cell for cell in column if isinstance(cell, datetime)]
-    if all(moment.time() == time() for moment in moments):
-        column = [cell.date() if isinstance(cell, datetime) else cell for cell in column]
-    return ["" if cell is None else cell for cell in column]
-
-
-def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
-    """Kind and packing by the first bytes, where the name says nothing."""
-    with open(path, "rb") as file:
-        start = file.read(1 << 12)
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
-        return "csv", "zstd"
-    if start.startswith(b"\x1f\x8b"):
-        packed = "gzip"
-        with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as unpacked:
-            start = unpacked.read(1 << 12)
-    if start.startswith(b"PAR1"):
-        return "parquet", ""
-    if start.startswith(b"PK\x03\x04"):
-        return "excel", ""
-    return ("json", packed) if start.lstrip()[:1] in (b"{", b"[") else ("csv", packed)
-
-
 # --- the dialect of a text file ---------------------------------------------------------------------------------------
-
-
-class _Lines(NamedTuple):
-    """What a pass over all bytes of a text file tells of its lines."""
-
-    have_mixed_ends: bool = False
-    longest: int = 0  # at least the length of the longest one; 0 where all are short
-    odd_signs: frozenset[str] = frozenset(_ODD_SIGNS)
 
 
 class _Head(NamedTuple):
@@ -299,27 +273,43 @@ class _Head(NamedTuple):
 
 def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
     understood = []
-    lines = _Lines()
-    if file.packed != "zstd":
-        encoding, shown = _encoding(file, text.encoding)
-        found = _scan(file) if encoding == "utf-8" else None
-        if encoding == "utf-8" and found is None:
-            if text.encoding is not None:
+    has_mixed_ends: bool | None = False
+    if file.packed == "zstd":
+        if text.encoding not in (None, "utf-8"):
+            raise InputError(None, f"{file.shown} is compressed with zstd, where only UTF-8 is read", "unpack it first")
+    else:
+        if text.encoding is not None:
+            encoding = codecs.lookup(text.encoding).name
+            shown = "" if encoding in ("utf-8", "ascii") else text.encoding
+        else:
+            with open_bytes(file) as raw:
+                start = raw.read(4)
+            name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
+            encoding, shown = name.lower(), "" if name == "UTF-8" else name
+        file, has_mixed_ends = _scan(file) if encoding == "utf-8" else (file, None)
+        if has_mixed_ends is None:
+            if encoding == "utf-8" and text.encoding is not None:
                 raise InputError(None, f"{file.shown} is not in UTF-8", "give another {encoding}")
-            encoding, shown = "cp1252", _WINDOWS
+            if encoding == "utf-8":
+                encoding, shown = "cp1252", _WINDOWS
+            errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
+            try:
+                with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
+                    copy = _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
+            except UnicodeError as error:
+                problem = f"{file.shown} is not in {encoding}: {error}"
+                raise InputError(None, problem, "give another {encoding}") from None
+            file, has_mixed_ends = _scan(copy)
         if shown:
             understood.append(f"encoding {shown}")
-        if found is None:
-            file = _recoded(file, encoding, folder)
-            found = _scan(file)
-        lines = found or lines
-    elif text.encoding not in (None, "utf-8"):
-        raise InputError(None, f"{file.shown} is compressed with zstd, where only UTF-8 is read", "unpack it first")
     records: list[list[str]] = []
     head, size = _Head("", False), _HEAD
     while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
-        head = _unpacked_head(file, size // _HEAD * _HEAD_LINES) if file.packed == "zstd" else _head(file, size)
-        quote = text.quote or _quote(head.text)
+        head = _read_head(file, size)
+        line = re.split("[\r\n]", head.text.lstrip("\r\n"), maxsplit=1)[0]
+        cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
+        in_single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)  # all names of the header
+        quote = text.quote or ("'" if in_single else '"')
         delimiter = text.delimiter or ("\t" if file.kind == "tsv" else _delimiter(head, quote, file.shown))
         records, size = _records(head, delimiter, quote), 8 * size
     if not records:
@@ -336,7 +326,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         understood.append(f"no header: the columns are called {', '.join(names[:3])}" + (", …" if names[3:] else ""))
     elif len(records) == 1 and head.is_all:
         raise InputError(None, f"{file.shown} has no rows below its header", "give at least one")
-    if lines.have_mixed_ends:
+    if has_mixed_ends:
         file = _with_one_newline(file, delimiter, quote, folder)
     return replace(
         file,
@@ -345,8 +335,6 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         quote=quote,
         has_header=has_header,
         blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
-        longest=lines.longest,
-        odd_signs=lines.odd_signs,
         first_rows=tuple(records[1:] if has_header else records),
         understood=(*file.understood, *understood),
     )
@@ -370,14 +358,6 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
 
 def _is_number(cell: str) -> bool:
     return any(rules.matches(notation.cell, cell) for notation in rules.NOTATIONS)
-
-
-def _quote(head: str) -> str:
-    """The quote that all names of the header stand in; the usual one unless it is another."""
-    line = re.split("[\r\n]", head.lstrip("\r\n"), maxsplit=1)[0]
-    cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
-    single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
-    return "'" if single else '"'
 
 
 def _delimiter(head: _Head, quote: str, shown: str) -> str:
@@ -416,30 +396,22 @@ def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
     return records if head.is_all else records[:-1]  # the last may be cut off
 
 
-def _encoding(file: File, told: str | None) -> tuple[str, str]:
-    """How a file is encoded as far as its first bytes, or the user, say; and what to say of it."""
-    if told is not None:
-        return codecs.lookup(told).name, "" if codecs.lookup(told).name in ("utf-8", "ascii") else told
-    with open_bytes(file) as raw:
-        start = raw.read(4)
-    name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
-    return name.lower(), "" if name == "UTF-8" else name
-
-
-def _scan(file: File) -> _Lines | None:
-    """One pass over all bytes: how lines end, and whether any is very long; None where the bytes are not UTF-8."""
+def _scan(file: File) -> tuple[File, bool | None]:
+    """One pass over all bytes: whether any line is very long, and ends in different ways; None: they are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def blocks() -> Iterator[bytes]:
+        with open_bytes(file) as raw:
+            yield from iter(lambda: raw.read(1 << 22), b"")
+
     line, returns, pairs, without, most = 1, 0, 0, 0, 0
     last, signs = b"", set()
     try:
-        for block in blocks(file):
+        for block in blocks():
             if b"\0" in block:
                 line += block[: block.index(b"\0")].count(b"\n")
-                raise InputError(
-                    None,
-                    f"{file.shown} is not a text file (line {line} holds a zero byte)",
-                    "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}",
-                )
+                problem = f"{file.shown} is not a text file (line {line} holds a zero byte)"
+                raise InputError(None, problem, "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}")
             decoder.decode(block)
             begins = block.find(b"\n") if line == 1 else -1  # the header may well have them
             signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), begins + 1) >= 0}
@@ -454,28 +426,16 @@ def _scan(file: File) -> _Lines | None:
             last = block[-1:]
         decoder.decode(b"", True)
     except UnicodeDecodeError:
-        return None
+        return file, None
     mixed = returns > 0 and line > 1 and not returns == pairs == line - 1
-    return _Lines(mixed, (most + 2) * _SHORT if most else 0, frozenset(signs))
+    return replace(file, longest=(most + 2) * _SHORT if most else 0, odd_signs=frozenset(signs)), mixed
 
 
-def _windows_1252(error: UnicodeError) -> tuple[str, int]:
-    """The five bytes that Windows-1252 leaves undefined, as Latin-1 has them: two of them are not one sign."""
-    assert isinstance(error, UnicodeDecodeError)
-    return error.object[error.start : error.end].decode("latin-1"), error.end
-
-
-codecs.register_error("cutline.windows-1252", _windows_1252)
-
-
-def _recoded(file: File, encoding: str, folder: str) -> File:
-    """A copy in UTF-8."""
-    errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
-    try:
-        with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
-            return _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
-    except UnicodeError as error:
-        raise InputError(None, f"{file.shown} is not in {encoding}: {error}", "give another {encoding}") from None
+# The five bytes that Windows-1252 leaves undefined, as Latin-1 has them: two of them are not one sign.
+codecs.register_error(
+    "cutline.windows-1252",
+    lambda error: (error.object[error.start : error.end].decode("latin-1"), error.end),  # type: ignore[attr-defined]
+)
 
 
 def _with_one_newline(file: File, delimiter: str, quote: str, folder: str) -> File:
@@ -504,16 +464,15 @@ def _copied(file: File, parts: Iterator[str], folder: str) -> File:
     return replace(file, path=copy, packed="")
 
 
-def _head(file: File, size: int) -> _Head:
-    with open_bytes(file) as raw:
-        start = raw.read(size)
-        return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
-
-
-def _unpacked_head(file: File, lines: int) -> _Head:
-    """The first lines of a file that only DuckDB can unpack."""
+def _read_head(file: File, size: int) -> _Head:
+    """The first bytes of a file, or its first lines where only DuckDB can unpack them."""
+    if file.packed != "zstd":
+        with open_bytes(file) as raw:
+            start = raw.read(size)
+            return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
     import duckdb
 
+    lines = size // _HEAD * _HEAD_LINES
     sql = (
         f"SELECT line FROM read_csv({sql_path(file.path)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
         f"delim = '\x01', quote = '', escape = '', header = false, compression = '{file.packed}') LIMIT {lines}"
@@ -540,13 +499,6 @@ def open_bytes(file: File) -> Iterator[IO[bytes]]:
             raise InputError(None, f"{file.shown} cannot be unpacked: {error}", "pack it again") from None
 
 
-def blocks(file: File) -> Iterator[bytes]:
-    """The bytes of a file in pieces."""
-    with open_bytes(file) as raw:
-        while block := raw.read(1 << 22):
-            yield block
-
-
 # --- what went wrong --------------------------------------------------------------------------------------------------
 
 
@@ -554,32 +506,22 @@ def describe(files: Files, message: str) -> InputError:
     """What DuckDB could not read, about the file and the line that it names."""
     named = re.search(r"^ *file = (.*)$", message, re.MULTILINE)
     paths = {file.path: file.shown for file in files.files}
-    shown = (
-        paths.get(named[1].strip(), files.name)
-        if named
-        else next(iter(paths.values()))
-        if len(paths) == 1
-        else files.name
-    )
+    only = next(iter(paths.values())) if len(paths) == 1 else files.name
+    shown = paths.get(named[1].strip(), files.name) if named else only
     line = re.search(r"on Line: (\d+)", message)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if line and fields:
-        found = f"{int(fields[2]):,} field" + ("" if fields[2] == "1" else "s")
-        return InputError(
-            None,
-            f"{shown}: line {int(line[1])} has {found}, the header {int(fields[1]):,}",
-            "correct the line, or quote what contains the delimiter",
-        )
+        number = f"{int(fields[2]):,} field" + ("" if fields[2] == "1" else "s")
+        problem = f"{shown}: line {int(line[1])} has {number}, the header {int(fields[1]):,}"
+        return InputError(None, problem, "correct the line, or quote what contains the delimiter")
     # only DuckDB reads these bytes: in all other files, line ends were made alike before
     if files.files[0].packed == "zstd" and ("state machine" in message or "unterminated quote" in message):
         said = f"{shown}: its lines end in different ways, or a quote is not closed"
         return InputError(None, said, "unpack the file, so that either can be mended or named")
     if line and "unterminated quote" in message:
         at = int(line[1])
-        said = f"a quote opens in line {at} (data row {at - 1}) and is not closed there"
-        return InputError(
-            None, f"{shown}: {said}, so what follows is read as part of it", "close it, or remove the sign"
-        )
+        problem = f"{shown}: a quote opens in line {at} (data row {at - 1}) and is not closed there"
+        return InputError(None, f"{problem}, so what follows is read as part of it", "close it, or remove the sign")
     if size := re.search(r"Maximum line size of (\d+) bytes exceeded", message):
         where = f"the record in line {int(line[1])}" if line else "a record"
         said = f"{shown}: {where} is longer than {round(int(size[1]) / 1e6)} MB"

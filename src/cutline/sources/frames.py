@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..class_sample import sorted_texts
 from ..errors import InputError, show
 from ..partition import Partition
 from . import rules
@@ -32,6 +34,14 @@ class LoadedColumns:
 
     def __len__(self) -> int:
         return len(self.positive)
+
+    @classmethod
+    def of(cls, positive: Any, scores: Any, weight: Any, parts: Mapping[str, Partition], *facts: Any) -> LoadedColumns:
+        """Columns, and what divides their rows by its role; ``facts``: dropped, understood, source_rows."""
+        codes = parts["clusters"].codes if "clusters" in parts else None
+        dropped, understood, source_rows = (*facts, None)[:3]
+        keys = parts.get("segment"), parts.get("batch")
+        return cls(positive, scores, weight, codes, dropped, understood, source_rows, *keys)
 
     def only(self, kept: NDArray[np.intp]) -> LoadedColumns:
         """Some of the rows."""
@@ -57,6 +67,24 @@ class MemoryTable:
             raise InputError(None, f"column {show(name)} is {show(values)}", "give a value for each row")
         return values
 
+    def count_rows(self) -> int:
+        """How many rows it has."""
+        return len(self.column(self.names[0], "label"))
+
+    def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
+        """Columns as they stand."""
+        return (self.column(name, role) for name in names)
+
+    def values_of(self, name: str, most: int) -> list[Any]:
+        """Distinct values of a column, in order, at most so many."""
+        cells = self.column(name, "label")
+        there = taken_cells(cells, np.flatnonzero(~lacking_cells(cells)))
+        return sorted_texts(str(cell) for cell in as_column(there, "y_true").tolist())[:most]
+
+    def refuse(self, error: InputError, column: str) -> InputError:
+        """The error, said of a column of this table."""
+        return error.but(column=column)
+
     def rows(self, roles: Roles) -> LoadedColumns:
         """The rows that count, by the same rules as everywhere."""
         columns = {(role, name): self.column(name, role_word(role)) for role, name in roles.named}
@@ -64,7 +92,7 @@ class MemoryTable:
             raise rules.no_rows(self.name)
         dropped = 0
         if roles.missing == "drop":
-            gone = _lacking(columns)
+            gone = lacking_rows(columns.values())
             if gone.all():
                 raise rules.all_missing(self.name)
             kept, dropped = np.flatnonzero(~gone), int(gone.sum())
@@ -81,7 +109,7 @@ class MemoryTable:
                 elif role in rules.KEYS:
                     read[role, name] = Partition.of({name: values}, role)
                 else:
-                    numbers, notation = read_numbers(values, role, roles.decimal)
+                    numbers, _, _, notation = read_numbers(values, role, roles.decimal)
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
                     if notation:
                         understood.append(f"{role_word(role)} {show(name)} as {notation}")
@@ -89,7 +117,9 @@ class MemoryTable:
                 refused.append(error.located({role: name}))
         if refused:
             first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
-            raise first.but(remedy=rules.drop(int(_lacking(columns).sum()))) if first.remedy == rules.FILL_IN else first
+            if first.remedy == rules.FILL_IN:
+                first = first.but(remedy=rules.drop(int(lacking_rows(columns.values()).sum())))
+            raise first
         scores = {model: read["y_score", column] for model, column in roles.scores.items()}
         n = len(next(iter(scores.values())))
         for (role, name), values in read.items():
@@ -98,14 +128,12 @@ class MemoryTable:
                 said, argument = f"has {length} rows, others have {n}", "by" if role == "segment" else role
                 raise InputError(argument, said, "pass columns of one length", column=name)
         parts = {role: [read[r, name] for r, name in roles.named if r == role] for role in rules.KEYS}
-        joint = {role: Partition.crossed(made) if made else None for role, made in parts.items()}
+        crossed = {role: Partition.crossed(made) for role, made in parts.items() if made}
         positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
         weight = None if roles.weight is None else read["sample_weight", roles.weight]
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
-        clusters = None if joint["clusters"] is None else joint["clusters"].codes
-        facts, keys = (dropped, tuple(understood)), (joint["segment"], joint["batch"])
-        rows = LoadedColumns(positive, scores, weight, clusters, *facts, None, *keys)
+        rows = LoadedColumns.of(positive, scores, weight, crossed, dropped, tuple(understood))
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 
@@ -113,9 +141,21 @@ def frame_of(source: Any) -> MemoryTable | None:
     """A table in memory; None for what is none. What only promises a table (a lazy frame, a reader) is loaded."""
     if isinstance(source, Mapping):
         return MemoryTable("the table", list(source), source.__getitem__)
-    source = _loaded(source)
+    kind = type(source).__name__
     if not any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")):
         return None
+    if is_from(source, "polars") and kind == "LazyFrame":
+        source = source.collect()
+    elif is_from(source, "pyarrow") and kind == "RecordBatchReader":
+        source = source.read_all()
+    elif is_from(source, "pyarrow") and hasattr(source, "to_table"):  # a dataset
+        source = source.to_table()
+    elif is_from(source, "pyarrow") and kind == "RecordBatch":
+        import pyarrow
+
+        source = pyarrow.Table.from_batches([source])
+    elif not hasattr(source, "columns") or kind == "Index":
+        raise no_table(source)
     import narwhals.stable.v1 as nw
 
     names = list(getattr(source, "column_names", source.columns))
@@ -142,31 +182,9 @@ def no_table(source: Any) -> InputError:
     )
 
 
-def _loaded(source: Any) -> Any:
-    kind = type(source).__name__
-    if is_from(source, "polars") and kind == "LazyFrame":
-        return source.collect()
-    if is_from(source, "pyarrow") and kind == "RecordBatchReader":
-        return source.read_all()
-    if is_from(source, "pyarrow") and hasattr(source, "to_table"):  # a dataset
-        return source.to_table()
-    if is_from(source, "pyarrow") and kind == "RecordBatch":
-        import pyarrow
-
-        return pyarrow.Table.from_batches([source])
-    if any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")) and (
-        not hasattr(source, "columns") or kind == "Index"
-    ):
-        raise no_table(source)
-    return source
-
-
-def _lacking(found: Mapping[tuple[str, str], Any]) -> NDArray[np.bool_]:
+def lacking_rows(columns: Iterable[Any]) -> NDArray[np.bool_]:
     """Which rows lack something in one of the columns."""
-    gone = np.zeros(len(next(iter(found.values()))), np.bool_)
-    for values in found.values():
-        gone |= lacking_cells(values)
-    return gone
+    return reduce(np.logical_or, map(lacking_cells, columns))
 
 
 def lacking_cells(values: Any) -> NDArray[np.bool_]:

@@ -97,9 +97,8 @@ def sample_from(
         return _sample_of_counts(y_true, {"score": score, "batch": batch, **counts})
     if label is None and score is None and weight is None:
         if y_score is None:
-            raise InputError(
-                "y_score", "is missing", "pass the scores, or name the columns of a table: {label}, {score}"
-            )
+            remedy = "pass the scores, or name the columns of a table: {label}, {score}"
+            raise InputError("y_score", "is missing", remedy)
         how = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
         return make_sample(y_true, y_score, **how), batch
     if y_score is not None or sample_weight is not None:

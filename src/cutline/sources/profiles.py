@@ -8,14 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from ..class_sample import sorted_texts
 from ..errors import InputError, listed, show
 from . import rules
-from .arrays import as_column
 from .duckdb import DuckTable
-from .frames import MemoryTable, lacking_cells, taken_cells
+from .frames import MemoryTable
 from .sql_table import DUCKDB, Column, Roles, check
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
@@ -81,20 +77,34 @@ def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: boo
 
 def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[str, Profile]:
     counts = _counted(table, columns, lambda column: _terms(column, exact), grouped=exact)
-    found = [_profile(column, *own) for column, own in zip(columns, counts, strict=True)]
+    found = []
+    for column, (rows, there, distinct, strange, not_whole, low, high) in zip(columns, counts, strict=True):
+        sort = {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.WORD if strange else rules.NUMBER)
+        sort = sort if there else "other"
+        plain = sort == rules.NUMBER and low is not None
+        whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
+        low, high = (float(v) if plain else float("nan") for v in (low, high))
+        facts = rows, rows - there, sort, "", whole, min(distinct, there), low, high, False, strange
+        found.append(Profile(column.name, *facts))
     if not found[0].rows:
         raise rules.no_rows(table.name)
     # numbers that are written plainly need no further look
     odd = [k for k, own in enumerate(found) if columns[k].kind == "text" and own.strange and own.sort != "other"]
-    patterns = _counted(table, [columns[k] for k in odd], _patterns, grouped=exact)
+
+    def failing_cells(column: Column) -> list[str]:
+        """Cells that are neither true nor false, and those that are no number in each notation but the plain one."""
+        cells = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:])
+        return [_count(f"{_there(column)} AND NOT {DUCKDB.matches(column.sql, cell)}") for cell in cells]
+
+    patterns = _counted(table, [columns[k] for k in odd], failing_cells, grouped=exact)
     for k, (no_truth, *failing) in zip(odd, patterns, strict=True):
         notation = next((n.name for n, fails in zip(rules.NOTATIONS[1:], failing, strict=True) if fails == 0), None)
         sort = rules.TRUTH if no_truth == 0 else rules.WORD if notation is None else rules.NUMBER
         found[k] = replace(found[k], sort=sort, notation=notation or "", strange=min(found[k].strange, *failing))
     unique = [k for k, own in enumerate(found) if own.whole and not own.missing and own.distinct > 0.9 * own.rows]
     for k in unique:
-        column = columns[k].sql
-        differs = [f"count(*) FILTER (WHERE TRY_CAST({column} AS DOUBLE) <> cutline_row - {first})" for first in (1, 0)]
+        cell = columns[k].sql
+        differs = [f"count(*) FILTER (WHERE TRY_CAST({cell} AS DOUBLE) <> cutline_row - {first})" for first in (1, 0)]
         numbered = f"(SELECT *, row_number() OVER () AS cutline_row FROM {table.relation})"
         counts_rows = found[k].rows > 2 and 0 in table.rows(f"SELECT {', '.join(differs)} FROM {numbered}")[0]
         found[k] = replace(found[k], counts_rows=counts_rows)
@@ -144,43 +154,19 @@ def _terms(column: Column, exact: bool) -> list[str]:
     ]
 
 
-def _patterns(column: Column) -> list[str]:
-    """Cells that are neither true nor false, and those that are no number in each notation but the plain one."""
-    cells = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:])
-    return [_count(f"{_there(column)} AND NOT {DUCKDB.matches(column.sql, cell)}") for cell in cells]
-
-
-def _profile(
-    column: Column, rows: int, there: int, distinct: int, strange: int, not_whole: int, low: Any, high: Any
-) -> Profile:
-    """What a column's numbers tell, before patterns are tried on its text."""
-    sort = {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.WORD if strange else rules.NUMBER)
-    sort = sort if there else "other"
-    plain = sort == rules.NUMBER and low is not None
-    whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
-    low, high = (float(v) if plain else float("nan") for v in (low, high))
-    return Profile(column.name, rows, rows - there, sort, "", whole, min(distinct, there), low, high, False, strange)
-
-
-def names_of(table: Any) -> list[str]:
-    """The names of a table's columns."""
-    return table.names if isinstance(table, MemoryTable) else [column.name for column in table.columns]
-
-
 def is_pattern(table: Any, name: str) -> bool:
     """Whether a name with a wildcard is not a column itself."""
-    return name not in names_of(table) and re.search(r"[*?\[]", name) is not None
+    return name not in table.names and re.search(r"[*?\[]", name) is not None
 
 
 def matching(table: DuckTable | MemoryTable, pattern: str) -> list[str]:
     """The columns that a name or a pattern such as ``p_*`` means."""
     if not is_pattern(table, pattern):
         return [pattern]
-    found = [name for name in names_of(table) if fnmatch.fnmatchcase(name, pattern)]
+    found = [name for name in table.names if fnmatch.fnmatchcase(name, pattern)]
     if not found:
-        raise InputError(
-            None, f"{table.name} has no column that matches {show(pattern)}", f"it has {listed(names_of(table))}"
-        )
+        problem = f"{table.name} has no column that matches {show(pattern)}"
+        raise InputError(None, problem, f"it has {listed(table.names)}")
     return found
 
 
@@ -213,19 +199,11 @@ def class_columns(
         said = f"{table.name} has no score column beside the label {show(label)}"
         raise InputError(None, said, "every class needs one")
     names = class_names(pattern, columns) if pattern and not known <= set(columns) else columns
-    strange = (
-        next((row for row, value in enumerate(labels) if value not in set(names)), None) if known - set(names) else None
-    )
-    if strange is not None:
-        raise table.refuse(
-            InputError(
-                "y_true",
-                f"is {show(labels[strange])}, but there is no score column for it",
-                f"the columns give the classes {listed(names)} (choose them with {{score}}, such as 'p_*')",
-                row=strange,
-            ),
-            label,
-        )
+    if known - set(names):
+        strange = next(row for row, value in enumerate(labels) if value not in set(names))
+        problem = f"is {show(labels[strange])}, but there is no score column for it"
+        remedy = f"the columns give the classes {listed(names)} (choose them with {{score}}, such as 'p_*')"
+        raise table.refuse(InputError("y_true", problem, remedy, row=strange), label)
     return columns, names, passed
 
 
@@ -235,7 +213,7 @@ def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
     for profile in found:
         if profile.distinct > 3 or profile.is_index:  # approximate: the exact count follows for the few
             continue
-        values = label_values(table, profile.name, 3)
+        values = table.values_of(profile.name, 3)
         pair = {rules.wanted_number(v) for v in values} if profile.is_number else set()
         if (profile.is_number and pair in ({0.0, 1.0}, {-1.0, 1.0})) or (not profile.is_number and len(values) == 2):
             possible.append(profile.name)
@@ -272,16 +250,10 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
     if len(possible) == 1:
         return possible[0]
     if not possible:
-        raise InputError(
-            None,
-            f"{table.name} has no column with two values that could be the label",
-            f"choose one with {{label}} (columns: {listed(names_of(table))})",
-        )
-    raise InputError(
-        None,
-        f"{table.name}: several columns could be the label: {listed(possible)}",
-        f"choose one with {{label}}{_DOCTOR}",
-    )
+        problem = f"{table.name} has no column with two values that could be the label"
+        raise InputError(None, problem, f"choose one with {{label}} (columns: {listed(table.names)})")
+    problem = f"{table.name}: several columns could be the label: {listed(possible)}"
+    raise InputError(None, problem, f"choose one with {{label}}{_DOCTOR}")
 
 
 def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, comparable: bool = True) -> list[str]:
@@ -302,15 +274,6 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
     return possible
 
 
-def label_values(table: DuckTable | MemoryTable, name: str, most: int = 7) -> list[Any]:
-    """Distinct values of a column, in order, at most so many."""
-    if isinstance(table, MemoryTable):
-        cells = table.column(name, "label")
-        known = taken_cells(cells, np.flatnonzero(~lacking_cells(cells)))
-        return sorted_texts(str(cell) for cell in as_column(known, "y_true").tolist())[:most]
-    return table.distinct(table.named[name].sql, "true", most)
-
-
 def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
     """The wide table and its models. A case that a model did not score lacks that score.
 
@@ -328,7 +291,16 @@ def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[D
     models = table.distinct(which, "true", _MOST_WIDENED + 1)
     if len(models) > _MOST_WIDENED:
         raise table.refuse(InputError("model", f"holds more than {_MOST_WIDENED} models", "name another column"), model)
-    _check_once(table, own, which)
+    at = own["case"].sql
+    twice = f"SELECT {at}, {which} FROM {table.relation} GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 1"
+    for value, name in table.rows(twice):
+        problem = f"holds {show(value)} twice for the model {show(name)}"
+        raise table.refuse(InputError("case", problem, "give each case one row for each model"), case)
+    for role in own.keys() & {"label", "weight"}:
+        several = f"HAVING count(DISTINCT {own[role].sql}) > 1 ORDER BY 1 LIMIT 1"
+        for (value,) in table.rows(f"SELECT {at} FROM {table.relation} GROUP BY 1 {several}"):
+            problem = f"differs between the rows of case {show(value)}"
+            raise table.refuse(InputError(role, problem, f"give each case one {role}"), own[role].name)
     kept = ["case", "label", *(["weight"] if weight else [])]
     cells = [f"any_value({own[role].sql}) AS {role}_" for role in kept]
     cells += [
@@ -341,21 +313,3 @@ def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[D
     columns += [Column(name, f"score_{k}_", own["score"].type) for k, name in enumerate(models)]
     wide = DuckTable(table.name, columns, relation, table.run, table.interrupt, table.files)
     return wide, models
-
-
-def _check_once(table: DuckTable, own: dict[str, Column], which: str) -> None:
-    """Refuse a case that a model scored twice, and one whose rows disagree about its label or its weight."""
-    case = own["case"]
-    twice = table.rows(
-        f"SELECT {case.sql}, {which} FROM {table.relation} GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 1"
-    )
-    if twice:
-        said = f"holds {show(twice[0][0])} twice for the model {show(twice[0][1])}"
-        raise table.refuse(InputError("case", said, "give each case one row for each model"), case.name)
-    for role in ("label", "weight"):
-        if role in own:
-            several = f"HAVING count(DISTINCT {own[role].sql}) > 1 ORDER BY 1 LIMIT 1"
-            found = table.rows(f"SELECT {case.sql} FROM {table.relation} GROUP BY 1 {several}")
-            if found:
-                said = f"differs between the rows of case {show(found[0][0])}"
-                raise table.refuse(InputError(role, said, f"give each case one {role}"), own[role].name)

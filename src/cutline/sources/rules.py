@@ -87,20 +87,13 @@ NOTATIONS = (
     _notation("percent, decimal comma", ",", True),
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
-_WHOLE = {pattern: re.compile(pattern) for pattern in (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL)}
-_WHOLE |= {pattern: re.compile(pattern) for pattern in (POINTS_CELL, BY_POINTS_CELL)}
-_WHOLE |= {notation.cell: re.compile(notation.cell) for notation in NOTATIONS}
+_CELLS = (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL, POINTS_CELL, BY_POINTS_CELL, *NOTATION_CELLS)
+_WHOLE = {pattern: re.compile(pattern) for pattern in _CELLS}
 
 
 def matches(pattern: str, cell: str) -> bool:
     """Whether a pattern describes a whole cell."""
     return _WHOLE[pattern].fullmatch(cell) is not None
-
-
-def parse_number(cell: str, notation: Notation) -> float:
-    """The number that a cell of a notation writes; a per cent is a hundredth."""
-    value = float(cell.replace("%", "").replace(",", "."))
-    return value / 100.0 if notation.percent else value
 
 
 def are_plain(numbers: NDArray[np.float64]) -> bool:
@@ -132,8 +125,10 @@ def find_notation(
         if decimal is not None and notation.decimal != decimal:
             continue
         if failing(notation) == 0:
-            if decimal is None and not plain and only_thousands(notation.decimal):
-                raise ambiguous(argument, notation.decimal)
+            if decimal is None and not plain and only_thousands(mark := notation.decimal):
+                name = "commas" if mark == "," else "points"
+                remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
+                raise InputError(argument, f"holds {name} that may separate thousands or decimals", remedy)
             return notation
     return None
 
@@ -220,35 +215,35 @@ def drop(n: int) -> str:
     return f"fill it in, or leave such rows ({n:,} in all) out with {{missing='drop'}}"
 
 
-def not_a_number(argument: str, value: Any, row: int | str | None) -> InputError:
-    """A cell that is not a number."""
-    commas = isinstance(value, str) and "," in value and matches(NOTATIONS[1].cell, value)
-    remedy = "write a decimal point, or decimal commas in the whole column" if commas else "correct it or drop the row"
-    return InputError(argument, f"is {show(value)}, which is not a number", remedy, row=row)
+# What may be wrong with a cell, and what to do about it.
+_BAD_CELLS = {
+    "text": ("is {value}, which is not a number", "correct it or drop the row"),
+    "beyond": ("is an integer beyond 2^53, which cannot be represented exactly as a float", "rescale the column"),
+    "infinite": ("is infinite, which cannot be a label", "correct it or drop the row"),
+    "nearly": (
+        "is {value}, which differs from the positive label only in case or spaces",
+        "spell it the same in every row",
+    ),
+    "unlisted": (
+        "is {value}, which is neither the positive nor a negative label",
+        "name it with {neg_label}, too, or leave such rows out",
+    ),
+}
 
 
-def ambiguous(argument: str, mark: str) -> InputError:
-    """Commas or points that may separate thousands or decimals."""
-    name = "commas" if mark == "," else "points"
-    said = f"holds {name} that may separate thousands or decimals"
-    return InputError(argument, said, f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them")
+def bad_cell(what: str, argument: str, row: int | str | None, value: Any = None) -> InputError:
+    """A cell that its column cannot have."""
+    problem, remedy = _BAD_CELLS[what]
+    if what == "text" and isinstance(value, str) and "," in value and matches(NOTATIONS[1].cell, value):
+        remedy = "write a decimal point, or decimal commas in the whole column"
+    value = plain_value(value) if what == "unlisted" else value
+    return InputError(argument, problem.replace("{value}", show(value)), remedy, row=row)
 
 
 def unusable(argument: str, kind: str) -> InputError:
     """A column whose type can have no such role."""
     what = "labels" if argument == "y_true" else "single values" if argument in KEYS else "numbers"
     return InputError(argument, f"holds {kind}, not {what}", "choose another column, or convert it first")
-
-
-def beyond_exact(argument: str, row: int | str | None) -> InputError:
-    """An integer that floats cannot tell from its neighbours."""
-    said = "is an integer beyond 2^53, which cannot be represented exactly as a float"
-    return InputError(argument, said, "rescale the column", row=row)
-
-
-def infinite_label(argument: str, row: int | str | None) -> InputError:
-    """A number that cannot be a label."""
-    return InputError(argument, "is infinite, which cannot be a label", "correct it or drop the row", row=row)
 
 
 def bad_weight(value: float, row: int | str | None) -> InputError:
@@ -260,9 +255,12 @@ def bad_weight(value: float, row: int | str | None) -> InputError:
 
 def no_weight() -> InputError:
     """Weights that are all zero."""
-    return InputError(
-        "sample_weight", "is zero in every row, so no case is left", "give at least one case a positive weight"
-    )
+    remedy = "give at least one case a positive weight"
+    return InputError("sample_weight", "is zero in every row, so no case is left", remedy)
+
+
+def _first_values(values: list[Any], most: int = 6) -> str:
+    return listed(values[:most]) + (", …" if len(values) > most else "")
 
 
 def unclear_labels(values: Iterable[Any]) -> InputError:
@@ -271,7 +269,7 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
     if len(distinct) > 2:
         return InputError(
             "y_true",
-            f"holds more than two labels ({_several(distinct)})",
+            f"holds more than two labels ({_first_values(distinct)})",
             "choose the positive one with {pos_label}, and leave out rows that are neither positive nor negative "
             "(several classes need a score for each)",
         )
@@ -286,17 +284,6 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
 AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui", "o", "si", "sí", "sì", "sim", "tak")
 
 
-def nearly_the_label(argument: str, value: Any, row: int | str | None) -> InputError:
-    """A label that differs from the positive one in case or in spaces around it only."""
-    said = f"is {show(value)}, which differs from the positive label only in case or spaces"
-    return InputError(argument, said, "spell it the same in every row", row=row)
-
-
-def folded(label: str) -> str:
-    """A label without what is easily mistyped."""
-    return label.strip().lower()
-
-
 def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
     """The labels named as negative, one or several, as a tuple; they go with a positive one."""
     if labels is None:
@@ -308,43 +295,30 @@ def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
     return named
 
 
-def several_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> InputError:
-    """Several labels beside the positive one, with their rows, where nobody said that all of them are negative."""
-    said = f"holds several labels besides {show(pos_label)}: {_counted(counts)}"
-    remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
-    return InputError("y_true", said, remedy)
+def judge_negatives(pos_label: Any, neg_label: Any, counts: Iterable[tuple[Any, int]], most: int = 6) -> None:
+    """Several labels beside the positive one, with their rows: an error unless all others were named as negative.
 
-
-def say_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> None:
-    """Warn that several labels count as negative: one class against the rest, or an "unknown" that was overlooked."""
-    said = f"more than two labels: all but {show(pos_label)} count as negative: {_counted(counts)}"
+    Then a warning: it is one class against the rest, or an "unknown" was overlooked.
+    """
+    counts = sorted(counts, key=lambda pair: -pair[1])
+    shown = ", ".join(f"{show(plain_value(value))} ({pluralize(n, 'row')})" for value, n in counts[:most])
+    shown += ", …" if len(counts) > most else ""
+    if neg_label is not None:
+        remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
+        raise InputError("y_true", f"holds several labels besides {show(pos_label)}: {shown}", remedy)
+    said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
 
 
-def _counted(counts: Iterable[tuple[Any, int]], most: int = 6) -> str:
-    counts = sorted(counts, key=lambda pair: -pair[1])
-    shown = ", ".join(f"{show(plain_value(value))} ({pluralize(n, 'row')})" for value, n in counts[:most])
-    return shown + (", …" if len(counts) > most else "")
-
-
-def unlisted_label(argument: str, value: Any, row: int | str | None) -> InputError:
-    """A label that was named neither as the positive nor as a negative one."""
-    said = f"is {show(plain_value(value))}, which is neither the positive nor a negative label"
-    return InputError(argument, said, "name it with {neg_label}, too, or leave such rows out", row=row)
-
-
 def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:
     """A positive label that does not occur."""
     distinct = list(dict.fromkeys(map(plain_value, values)))
-    label = pos_label.decode("utf-8", "backslashreplace") if isinstance(pos_label, bytes) else pos_label
-    return InputError("pos_label", f"is {show(label)}, but the labels are {_several(distinct)}", "choose one of these")
-
-
-def _several(values: list[Any], most: int = 6) -> str:
-    return listed(values[:most]) + (", …" if len(values) > most else "")
+    label = as_text(pos_label) if isinstance(pos_label, bytes) else pos_label
+    problem = f"is {show(label)}, but the labels are {_first_values(distinct)}"
+    return InputError("pos_label", problem, "choose one of these")
 
 
 def no_rows(name: str) -> InputError:
@@ -359,8 +333,5 @@ def all_missing(name: str) -> InputError:
 
 def weightless(n: int, rows: int) -> list[str]:
     """What to say of rows of weight 0, which do not count."""
-    return (
-        [f"{n:,} of {rows:,} rows {'has' if n == 1 else 'have'} weight 0 and {'does' if n == 1 else 'do'} not count"]
-        if n
-        else []
-    )
+    has, does = ("has", "does") if n == 1 else ("have", "do")
+    return [f"{n:,} of {rows:,} rows {has} weight 0 and {does} not count"] if n else []

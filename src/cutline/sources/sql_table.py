@@ -97,10 +97,10 @@ class Dialect:
         whole = f"regexp_full_match({cell}, '{pattern}')"
         return f"(CASE {sure}ELSE {whole} END)" if sure else whole
 
-    def trimmed(self, cell: str) -> str:
-        """A cell without white space around it."""
+    def folded(self, cell: str) -> str:
+        """A cell in small letters, without white space around it: what is easily mistyped."""
         spaces = self.literal(rules.SPACES)
-        return f"trim(BOTH {spaces} FROM {cell})" if self.escape else f"trim({cell}, {spaces})"
+        return f"lower({f'trim(BOTH {spaces} FROM {cell})' if self.escape else f'trim({cell}, {spaces})'})"
 
     def is_nan(self, number: str, sql_type: str) -> str:
         """Whether a number is NaN. DuckDB may decide either test from a file's statistics, which leave NaN out; but
@@ -263,6 +263,7 @@ class SqlTable(ABC):
         self.name = name
         self.columns = list(columns)
         self.named = {column.name: column for column in columns}
+        self.names = [column.name for column in columns]
 
     @abstractmethod
     def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
@@ -291,7 +292,7 @@ class SqlTable(ABC):
 
     def column(self, name: str, role: str) -> Column:
         """A column by its name; refuses one that is not there, or that several are called."""
-        check_name(self.name, name, role, [column.name for column in self.columns])
+        check_name(self.name, name, role, self.names)
         return self.named[name]
 
     def refuse(self, error: InputError, column: str) -> InputError:
@@ -395,9 +396,16 @@ class _Check:
         for name in wide:
             if found[f"beyond {name}"]:
                 role = next(role for role, column in roles.named if column == name)
-                self._add_first(role, name, 1, conditions[f"beyond {name}"], rules.beyond_exact)
-        if weight is not None:
-            self._find_weight_problems(found, weight)
+                self._add_first(role, name, 1, conditions[f"beyond {name}"], "beyond")
+        if weight is not None and found["bad weight"]:
+
+            def bad_weight() -> InputError:
+                row, value = table.first(f"{keep} AND {_bad_weight(weight)}", weight) or (None, 0.0)
+                return table.refuse(rules.bad_weight(value, row), str(roles.weight))
+
+            self._add("sample_weight", str(roles.weight), 3, bad_weight)
+        if weight is not None and found["rows"] == 0:
+            self._add("sample_weight", str(roles.weight), 4, lambda: table.refuse(rules.no_weight(), str(roles.weight)))
         several = found.get("labelled") and found.get("first other") != found.get("last other")
         if label is not None and (several or (roles.neg_label and sort != rules.TRUTH)) and not self.problems:
             self._find_negatives(label, sort, positive)
@@ -417,15 +425,12 @@ class _Check:
     def _add(self, role: str, name: str, rank: int, error: Callable[[], InputError]) -> None:
         self.problems.append((self.roles.named.index((role, name)), rank, error))
 
-    def _add_first(
-        self, role: str, name: str, rank: int, condition: str, said: Callable[..., InputError], *, value: bool = False
-    ) -> None:
+    def _add_first(self, role: str, name: str, rank: int, condition: str, what: str) -> None:
         """A problem of the first row, among those that count, that fulfils a condition."""
-        column = self.used[name]
 
         def error() -> InputError:
-            row, cell = self.table.first(f"{self.keep} AND {condition}", column.sql) or (None, None)
-            return self.table.refuse(said(role, cell, row) if value else said(role, row), name)
+            row, cell = self.table.first(f"{self.keep} AND {condition}", self.used[name].sql) or (None, None)
+            return self.table.refuse(rules.bad_cell(what, role, row, cell), name)
 
         self._add(role, name, rank, error)
 
@@ -453,9 +458,9 @@ class _Check:
             error = rules.unclear_labels
             self._add("y_true", label.name, 2, lambda: self.table.refuse(error(self._values(label, sort)), label.name))
         if found.get("infinite"):
-            self._add_first("y_true", label.name, 1, conditions["infinite"], rules.infinite_label)
+            self._add_first("y_true", label.name, 1, conditions["infinite"], "infinite")
         if found.get("nearly") and found["labelled"]:
-            self._add_first("y_true", label.name, 2, conditions["nearly"], rules.nearly_the_label, value=True)
+            self._add_first("y_true", label.name, 2, conditions["nearly"], "nearly")
         if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
             self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
 
@@ -466,30 +471,17 @@ class _Check:
             named = " OR ".join(f"({self._is(label, sort, value)})" for value in neg_label)
             others = f"NOT ({positive}) AND NOT ({named})"
             if self.table.count([f"{self.keep} AND {others}"]) != [0]:
-                self._add_first("y_true", label.name, 3, others, rules.unlisted_label, value=True)
+                self._add_first("y_true", label.name, 3, others, "unlisted")
             return
         values = self.table.distinct(self._shown(label, sort), rest, 7)
         if len(values) < 2:
             return
         counts = self.table.count([f"{rest} AND {self._is(label, sort, value)}" for value in values])
-        counted = list(zip(values, counts, strict=True))
-        if neg_label is None:
-            rules.say_negatives(self.roles.pos_label, counted)
-        else:
-            error = self.table.refuse(rules.several_negatives(self.roles.pos_label, counted), label.name)
-            self._add("y_true", label.name, 3, lambda: error)
-
-    def _find_weight_problems(self, found: Mapping[str, Any], weight: str) -> None:
-        name = str(self.roles.weight)
-        if found["bad weight"]:
-
-            def error() -> InputError:
-                row, value = self.table.first(f"{self.keep} AND {_bad_weight(weight)}", weight) or (None, 0.0)
-                return self.table.refuse(rules.bad_weight(value, row), name)
-
-            self._add("sample_weight", name, 3, error)
-        if found["rows"] == 0:
-            self._add("sample_weight", name, 4, lambda: self.table.refuse(rules.no_weight(), name))
+        try:
+            rules.judge_negatives(self.roles.pos_label, neg_label, zip(values, counts, strict=True))
+        except InputError as error:
+            problem = self.table.refuse(error, label.name)
+            self._add("y_true", label.name, 3, lambda: problem)
 
     def _unknown(self, values: Sequence[Any]) -> InputError:
         error = rules.unknown_label(self.roles.pos_label, values)
@@ -557,15 +549,17 @@ class _Check:
         """The notation of a column; a plain one where there is none, which is then a problem."""
         decimal, column = self.roles.decimal, self.used[name]
         if failing[_BEYOND]:
-            self._add_first(role, name, 1, self._beyond(column), rules.beyond_exact)
+            self._add_first(role, name, 1, self._beyond(column), "beyond")
+
+        def by_thousands(mark: str) -> bool:
+            """Whether every comma, or every point among short whole numbers, could separate thousands."""
+            if mark == "," or failing[rules.BY_POINTS_CELL]:
+                return mark == "," and failing[rules.THOUSANDS_CELL] == 0
+            points = self.table.dialect.matches(column.sql, rules.POINTS_CELL)
+            return 0 not in self.table.count([f"{self.keep} AND {points}", f"{self.keep} AND NOT {points}"])
+
         try:
-            notation = rules.find_notation(
-                role,
-                lambda n: failing[n.cell],
-                lambda mark: self._by_thousands(column, failing, mark),
-                decimal,
-                plain=False,
-            )
+            notation = rules.find_notation(role, lambda n: failing[n.cell], by_thousands, decimal, plain=False)
         except InputError as error:
             said = self.table.refuse(error, name)
             self._add(role, name, 2, lambda: said)
@@ -578,16 +572,8 @@ class _Check:
             return "truth"
         fewest = rules.nearest_notation(lambda n: failing[n.cell], decimal, plain=False)
         condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
-        self._add_first(role, name, 2, condition, rules.not_a_number, value=True)
+        self._add_first(role, name, 2, condition, "text")
         return rules.PLAIN
-
-    def _by_thousands(self, column: Column, failing: Mapping[str, int], mark: str) -> bool:
-        """Whether every comma, or every point among short whole numbers, could separate thousands."""
-        if mark == "," or failing[rules.BY_POINTS_CELL]:
-            return mark == "," and failing[rules.THOUSANDS_CELL] == 0
-        points = self.table.dialect.matches(column.sql, rules.POINTS_CELL)
-        long, short = self.table.count([f"{self.keep} AND {points}", f"{self.keep} AND NOT {points}"])
-        return long > 0 and short > 0
 
     # --- columns as SQL -----------------------------------------------------------------------------------------------
 
@@ -652,9 +638,10 @@ class _Check:
         return f"CAST({label.sql} AS {sql.text}) = {wanted}"
 
     def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
+        sql = self.table.dialect
         if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
-            folded = self.table.dialect.literal(rules.folded(rules.as_text(self.roles.pos_label)))
-            return {"nearly": f"lower({self.table.dialect.trimmed(label.sql)}) = {folded} AND NOT ({positive})"}
+            folded = sql.literal(rules.as_text(self.roles.pos_label).strip().lower())
+            return {"nearly": f"{sql.folded(label.sql)} = {folded} AND NOT ({positive})"}
         if sort == rules.WORD:
             return {"words": "true"} if self.roles.pos_label is None else {}
         if sort == rules.TRUTH:
