@@ -356,17 +356,17 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
 
 def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON) -> list[str]:
     """What looks wrong with the scores of some models, in the terms of a front end."""
-    found = []
+    sentences = []
     for ev in evaluations:
         kappa, right = ev.estimates.get("cohen_kappa"), ev.estimates.get("accuracy")
         if kappa is not None and kappa.high < 0.0:
-            found.append(
+            sentences.append(
                 f"{verbatim(ev.name)} agrees with the real classes less often than chance (kappa "
                 f"{format_value(kappa.value)}): does each score column belong to the class that it stands for "
                 "({classes})?"
             )
         elif right is not None and right.value == 1.0 and len(ev.sample) >= _MANY:
-            found.append(
+            sentences.append(
                 f"{verbatim(ev.name)} names every class without an error: was it made from the labels, or fitted on "
                 "these rows?"
             )
@@ -375,12 +375,12 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
             if spec.measure.name == "log_loss":
                 cases = f"{pluralize(zeros, 'case')} ({zeros / len(ev.sample):.1%})"
                 least = {**spec.measure.params, **spec.arguments}["eps"]
-                found.append(
+                sentences.append(
                     f"{verbatim(ev.name)} gives the real class probability 0 in {cases}: {key} counts it as "
                     f"{least:.2g}, because the loss would be infinite. The option eps sets another floor: "
                     "log_loss(eps=1e-5)."
                 )
-    return [terms.fill(sentence) for sentence in found]
+    return [terms.fill(sentence) for sentence in sentences]
 
 
 def _rows_by(code: NDArray[np.int32], k: int) -> list[NDArray[np.intp]]:

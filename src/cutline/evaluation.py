@@ -378,18 +378,18 @@ class EvaluatedBatches(PicklesFields):
 
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
     """What looks wrong with the scores of some models, in the terms of a front end."""
-    found = []
+    sentences = []
     for ev in evaluations:
         auc = ev.estimates.get("roc_auc")
         if auc is not None and auc.high < 0.5:
             low, high = map(format_value, auc.interval)
             ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
-            found.append(
+            sentences.append(
                 f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
                 "class? Try the other label as the positive one ({pos_label}), or the scores with their sign changed."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
-            found.append(
+            sentences.append(
                 f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it derived from the label, "
                 "or fitted on these rows?"
             )
@@ -400,7 +400,7 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             f"{format_value(float(ev.ranking.score[0]))}"
             for ev in cutless
         )
-        found.append(
+        sentences.append(
             f"Not probabilities ({ends}), so there is no default threshold: recall, precision and other measures "
             "that need one have no value. Set one with {threshold}, or a number of places with {quota}."
         )
@@ -409,23 +409,25 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if ev.threshold not in (None, DEFAULT_THRESHOLD) and not bottom <= ev.threshold <= top:
             ends = f"{verbatim(ev.name)} ({format_value(bottom)} to {format_value(top)})"
             taken = "nobody" if ev.threshold > top else "everybody"
-            found.append(
+            sentences.append(
                 f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
             )
     for ev in evaluations:
         if isinstance(ev.rows, BatchRows):
-            found += [note for note in _about_batches(ev.rows, ev.quota, ev.settings.level) if note not in found]
+            sentences += [
+                note for note in _about_batches(ev.rows, ev.quota, ev.settings.level) if note not in sentences
+            ]
         if isinstance(ev.rows, RowEvidence) and ev.rows.buckets is not None:
-            found += map(verbatim, ev.rows.buckets.words(ev.specs, ev.estimates))
+            sentences += map(verbatim, ev.rows.buckets.words(ev.specs, ev.estimates))
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
-            found.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
+            sentences.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
     notes = {}
     for ev in evaluations:  # that the weights leave few cases, where something rests on them
         known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
         if known and ev.ranking.weighted and ev.sample.weight is not None:
             notes[small_size_note(ev.sample.positive, ev.sample.weight)] = ev.name
-    return [terms.fill(sentence) for sentence in (*found, *filter(None, notes))]
+    return [terms.fill(sentence) for sentence in (*sentences, *filter(None, notes))]
 
 
 def _about_batches(rows: BatchRows, quota: int | float | None, level: float) -> list[str]:
@@ -529,24 +531,22 @@ def evaluation_of(
 
     For another ``prevalence``, the measures that it moves are those of reweighted rows, the others as sampled.
     """
-
-    def valued(specs: Sequence[Spec], rows: Evidence) -> Mapping[Spec, Estimate]:
-        estimates = estimate(specs, rows, obstacles, settings, replicates_out)
-        buckets = rows.buckets if isinstance(rows, RowEvidence) else None
-        return estimates if buckets is None else buckets.bounded(specs, estimates)
-
-    known = None
-    if prevalence is None:
-        estimates = valued(specs, rows)
-    elif settings.stratify is False:
-        raise InputError("stratify", "cannot be False with {prevalence}, which gives the class sizes", "leave it out")
-    else:
+    known, parts = None, [(list(specs), rows)]
+    if prevalence is not None:
+        if settings.stratify is False:
+            problem = "cannot be False with {prevalence}, which gives the class sizes"
+            raise InputError("stratify", problem, "leave it out")
         assert isinstance(rows, RowEvidence)
         sampled, rows = rows, at_prevalence(rows, prevalence.value)
         known = AtPrevalence.of(prevalence, [s for s in specs if not obstacles[s]], sampled, settings.level)
         stay = [spec for spec in specs if str(spec) not in known.moved]
-        moved = valued([spec for spec in specs if spec not in stay], rows)
-        estimates = {**valued(stay, sampled), **{spec: known.widened(e) for spec, e in moved.items()}}
+        parts = [(stay, sampled), ([spec for spec in specs if spec not in stay], rows)]
+    estimates: dict[Spec, Estimate] = {}
+    for chosen, part in parts:
+        values = estimate(chosen, part, obstacles, settings, replicates_out)
+        if isinstance(part, RowEvidence) and part.buckets is not None:
+            values = part.buckets.bounded(chosen, values)
+        estimates |= values if known is None else {spec: known.widened(e) for spec, e in values.items()}
     places, quotas = (None, quota) if isinstance(quota, Quotas) else (quota, None)
     if places is not None and not rows.batched:  # of each batch, the quota as it is
         places = resolve_quota(places, rows.ranking.cases)

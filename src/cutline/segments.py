@@ -231,9 +231,9 @@ class LoadedSegments(SegmentedRows):
         spread = np.sqrt(np.diag(joint))
         # variances as the segments' own intervals have them, correlations from the clusters
         scale = np.where(spread > 0.0, np.maximum(errors, spread) / np.where(spread > 0.0, spread, 1.0), 1.0)
-        made = joint * np.outer(scale, scale)
-        made[np.diag_indices_from(made)] = np.maximum(np.diag(made), errors**2)
-        return np.asarray(made)
+        scaled = joint * np.outer(scale, scale)
+        scaled[np.diag_indices_from(scaled)] = np.maximum(np.diag(scaled), errors**2)
+        return np.asarray(scaled)
 
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
