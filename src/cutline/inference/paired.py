@@ -565,7 +565,7 @@ class PrevalencePairs:
         return cls(replace(moved, rows={name: one.sampled for name, one in models.items()}), moved, models)
 
     def __post_init__(self) -> None:
-        self.paired, self.rows = self.moved.paired, self.moved.rows
+        self.paired, self.rows = self.moved.paired, dict(self.moved.rows)  # a view has no pickle
 
     def test(self, pair: Pair) -> DifferenceTest:
         """The difference of two models by one measure, tested; the error of the prevalence counts for both alike."""
