@@ -31,8 +31,8 @@ from experiments.populations import GaussianRecognition  # noqa: E402
 
 from cutline.extrapolation import every_method, extrapolate  # noqa: E402
 from cutline.extrapolation.favorability import spline_moment  # noqa: E402
-from cutline.extrapolation.task_evidence import TaskEvidence, average_accuracy  # noqa: E402
 from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
+from cutline.extrapolation.tasks import TaskEvidence, average_accuracy  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 TARGET = 1672
@@ -166,7 +166,7 @@ def fit_times() -> dict[str, float]:
     histogram = from_embeddings(gallery[drawn], probes[drawn]).whole().histogram
     evidence = TaskEvidence(TARGET, histogram)
     k, accuracy = evidence.curve
-    matrix = spline_moment((np.arange(10_000) / 10_000)[None, :], k[:, None])
+    matrix = spline_moment(1.0 - (np.arange(10_000) / 10_000)[None, :], k[:, None])
     begun = time.process_time()
     nnls(matrix, 1.0 - accuracy, maxiter=100_000)
     plain = time.process_time() - begun
@@ -208,7 +208,8 @@ def memory() -> float:
 def _child() -> None:
     gallery, probes, _ = glyphs("uming")
     begun = time.perf_counter()
-    beaten, tied = from_embeddings(gallery, probes).wins
+    task = from_embeddings(gallery, probes)
+    beaten, tied = task.beaten, task.tied
     took = time.perf_counter() - begun
     known = np.loadtxt(DATA / "cjk-glyphs" / "cjk_wins_full_uming.txt")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0

@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 from experiments.populations import GaussianRecognition  # noqa: E402
 
 import cutline as cl  # noqa: E402
-from cutline.extrapolation.task_evidence import average_accuracy, win_histogram  # noqa: E402
+from cutline.extrapolation.tasks import average_accuracy, win_histogram  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 CROWDS = np.random.default_rng(5).normal(size=(60, 16))

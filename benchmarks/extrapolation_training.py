@@ -15,8 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
-from cutline.extrapolation import extrapolate_training_growth
-from cutline.extrapolation.training_growth import learning_curves
+from cutline.extrapolation import extrapolate_training
+from cutline.extrapolation.training_growth import learning_curves, retrained_curve
 
 ROWS, CLASSES = 90, 80
 
@@ -35,11 +35,14 @@ def growth(samples: int) -> None:
                 trained = place < 64
                 truth = np.mean(model.fit(x[trained], y[trained]).predict(x[~trained]) == y[~trained])
                 some = (y < 24) & (place < 40)
-                grid = extrapolate_training_growth(
+                grid = extrapolate_training(
                     model, x[some], y[some], sizes=[6, 12, 24], cases=[4, 8, 16], n_rounds=5, seed=seed
                 )
                 e = grid.accuracy(80, 64)
-                line = learning_curves(grid.cases, grid.at_classes(80), 64)[0]
+                at_80 = [
+                    float(retrained_curve(grid.sizes, column).accuracy(80)[0]) for column in grid.seen.mean(axis=0).T
+                ]
+                line = learning_curves(grid.cases, np.array(at_80), 64)[0]
                 found.append((grid.accuracy(24, 16).value, e.value, truth, line, e.low <= truth <= e.high))
             print(f"{name}, {noise}: " + "  ".join(f"{value:.3f}" for value in np.mean(found, axis=0)), flush=True)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
-from cutline.extrapolation import extrapolate_training, extrapolate_training_growth
+from cutline.extrapolation import extrapolate_training
 from cutline.extrapolation.training_growth import learning_curves
 
 
@@ -36,14 +36,14 @@ def test_growth_in_both_is_predicted() -> None:
     trained = np.tile(np.arange(60) < 40, 40)
     truth = float(np.mean(model.fit(x[trained], y[trained]).predict(x[~trained]) == y[~trained]))
     some = (y < 16) & np.tile(np.arange(60) < 30, 40)
-    growth = extrapolate_training_growth(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
+    growth = extrapolate_training(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
     found = growth.accuracy(40, 40)
     assert found.low <= truth <= found.high
     assert abs(found.value - truth) < 0.1
     assert growth.accuracy(40, 12).value < growth.accuracy(16, 12).value
     assert len(growth.to_dicts()) == 9
     assert "classes" in repr(growth)
-    again = extrapolate_training_growth(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
+    again = extrapolate_training(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
     assert np.array_equal(again.seen, growth.seen)
 
 
@@ -59,7 +59,7 @@ def test_growth_in_both_is_predicted() -> None:
 def test_grids_that_cannot_be_trained_are_refused(asked: dict[str, object], words: str) -> None:
     x, y = clouds(8, 20, 0.5, 1)
     with pytest.raises(cl.InputError, match=words):
-        extrapolate_training_growth(KNeighborsClassifier(1), x, y, **asked)
+        extrapolate_training(KNeighborsClassifier(1), x, y, **asked)
 
 
 def test_numbers_of_classes_are_read_as_elsewhere_and_sparse_rows_as_dense_ones() -> None:
@@ -68,10 +68,10 @@ def test_numbers_of_classes_are_read_as_elsewhere_and_sparse_rows_as_dense_ones(
     one = extrapolate_training(KNeighborsClassifier(1), x, y, k=60, **asked)
     for k in (np.int64(60), 60.0, [60], np.array([60])):
         assert extrapolate_training(KNeighborsClassifier(1), sparse.csr_matrix(x), y, k=k, **asked) == one
-    growth = extrapolate_training_growth(KNeighborsClassifier(1), x, y, cases=[2, 4], **asked)
-    again = extrapolate_training_growth(KNeighborsClassifier(1), sparse.coo_matrix(x), y, cases=[2, 4], **asked)
+    growth = extrapolate_training(KNeighborsClassifier(1), x, y, cases=[2, 4], **asked)
+    again = extrapolate_training(KNeighborsClassifier(1), sparse.coo_matrix(x), y, cases=[2, 4], **asked)
     assert growth == again == pickle.loads(pickle.dumps(growth))
-    few = extrapolate_training_growth(KNeighborsClassifier(1), x, y, cases=[2, 4], test_share=0.01, **asked)
+    few = extrapolate_training(KNeighborsClassifier(1), x, y, cases=[2, 4], test_share=0.01, **asked)
     assert np.isfinite(few.seen).all()
 
 

@@ -16,8 +16,8 @@ from cutline.extrapolation import (
     extrapolate_open_set,
     extrapolate_pairs,
 )
-from cutline.extrapolation.task_evidence import middle_and_spread
 from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
+from cutline.extrapolation.tasks import middle_and_spread
 from cutline.runtime import tuned
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
@@ -60,7 +60,7 @@ def test_blocks_do_not_show(task: tuple[np.ndarray, ...]) -> None:
     whole = from_embeddings(gallery, probes)
     with tuned(cells_at_once=70):
         blocks = from_embeddings(gallery, probes)
-    np.testing.assert_array_equal(whole.wins[0], blocks.wins[0])
+    np.testing.assert_array_equal(whole.beaten, blocks.beaten)
     np.testing.assert_allclose(
         whole.standard_error(np.arange(2.0, 31.0))[0], blocks.standard_error(np.arange(2.0, 31.0))[0]
     )
@@ -97,7 +97,7 @@ def test_classes_weigh_equally_however_many_cases_they_have() -> None:
 def test_classes_without_cases_are_competitors() -> None:
     scores = np.array([[3.0, 1.0, 5.0], [0.0, 2.0, 1.0]])
     source = from_scores(scores, [0, 1])
-    assert source.wins[0].tolist() == [1.0, 2.0]
+    assert source.beaten.tolist() == [1.0, 2.0]
     assert source.whole().last_accuracy == pytest.approx(0.5)
 
 
@@ -181,7 +181,7 @@ def test_glyph_wins_are_those_of_the_full_task() -> None:
     gallery, probes = stored["gallery_noto_sans"], stored["probe_ukai"][:200]
     known = np.loadtxt(MANYCLASS / "cjk-glyphs" / "cjk_wins_full_ukai.txt")[:200]
     source = from_embeddings(gallery, probes, probe_labels=np.arange(200), gallery_labels=np.arange(len(gallery)))
-    np.testing.assert_array_equal(source.wins[0], known)
+    np.testing.assert_array_equal(source.beaten, known)
 
 
 @pytest.mark.parametrize("keep", [10_000_000, 10])

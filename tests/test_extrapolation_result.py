@@ -35,8 +35,8 @@ def test_the_promised_surface(ex: Extrapolation) -> None:
     assert list(ex.observed) == list(range(2, 61))
     assert 60 in ex.observed
     assert 61 not in ex.observed
-    assert ex.observed.ranks is not None
-    assert ex.observed.test_accuracy == pytest.approx((ex.observed.ranks == 1).mean())
+    assert ex.observed.wins is not None
+    assert ex.observed.test_accuracy == pytest.approx((ex.observed.wins.beaten == ex.n_classes - 1).mean())
     assert (ex.observed.standard_error > 0).all()
     with pytest.raises(InputError, match="is 61, which was not observed"):
         ex.observed[61]
@@ -122,16 +122,12 @@ def test_inverse_question(ex: Extrapolation) -> None:
         ex.classes_until(0)
 
 
-def test_favorability_and_reversed_roc(ex: Extrapolation) -> None:
+def test_favorability_is_a_distribution(ex: Extrapolation) -> None:
     grid = np.linspace(0, 1, 50)
     d = ex.favorability(grid)
     assert (np.diff(d) >= -1e-12).all()
     assert d[-1] == pytest.approx(1.0)
-    x, y = ex.favorability.reversed_roc()
-    assert x[0] == 0.0
-    assert y[-1] == pytest.approx(1.0)
-    assert ex.favorability.reversed_roc_area == pytest.approx(ex.favorability.accuracy(2)[0])
-    assert ex.favorability.reversed_roc_area == pytest.approx(ex.accuracy(2).value, abs=0.02)
+    assert ex.favorability.accuracy(2)[0] == pytest.approx(ex.accuracy(2).value, abs=0.02)
 
 
 def test_auto_shows_its_back_test(ex: Extrapolation) -> None:
@@ -354,7 +350,7 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
     expected = extrapolate(gallery=people, probes=probes, k=[100], n_resamples=5)
     among_three = expected.accuracy(100, top=3)
     assert document["predictions"][0]["accuracy"] == pytest.approx(among_three.value)
-    assert document["accuracy_seen"] == pytest.approx(expected.observed.top(20, 3).value)
+    assert document["accuracy_seen"] == pytest.approx(expected.accuracy(20, top=3).value)
     answers = {name: fit.top_t_accuracy(3, 100)[0] for name, fit in expected.fits.items()}
     assert document["by_method"]["100"] == pytest.approx(answers)
     assert document["predictions"][0]["methods_high"] <= max(answers.values()) + 1e-9
@@ -364,7 +360,7 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
     )
     assert reach["low"] <= reach["classes"] <= reach["high"]
     table = run(*asked, "--top", 3, "--until", 0.9)[1]
-    assert f"down from {expected.observed.top(20, 3).value:.0%} with 20" in table
+    assert f"down from {expected.accuracy(20, top=3).value:.0%} with 20" in table
     assert f"Top-3 accuracy stays above 0.9 up to {reach['classes']} classes" in table
     assert "--half-width plans for first places" in run(*asked, "--top", 3, "--half-width", 0.05)[2]
     assert run(*asked, "--top", 0)[0] != 0

@@ -26,7 +26,7 @@ import cutline.results
 from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
 from cutline.decide.model_choice import swaps
-from cutline.extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs, extrapolate_training_growth
+from cutline.extrapolation import extrapolate_open_set, extrapolate_training
 from cutline.sklearn import evaluate_cv
 
 RNG = np.random.default_rng(5)
@@ -116,7 +116,7 @@ MAKE: dict[str, Callable[[], Any]] = {
         {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
     ),
     "LabelPlan": lambda: cl.label_plan(P, budget=20, measure="qrecall@10"),
-    "TrainingGrowth": lambda: extrapolate_training_growth(
+    "TrainingGrowth": lambda: extrapolate_training(
         KNeighborsClassifier(1),
         RNG.normal(size=(80, 2)),
         np.arange(80) % 8,
@@ -163,13 +163,9 @@ ALSO: dict[str, Callable[[], Any]] = {
     "GrowthComparison": lambda: cl.extrapolate(
         {"a": RNG.random((20, 10)), "b": RNG.random((20, 10))}, RNG.integers(0, 10, 20), k=[20], n_resamples=3
     ),
-    "OpenSet": lambda: extrapolate_open_set(
+    "GrowthTable": lambda: extrapolate_open_set(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
     ),
-    "ExtrapolatedCost": lambda: extrapolate_cost(
-        RNG.random((20, 10)), RNG.integers(0, 10, 20), cost=1 - np.eye(10), k=[20], n_resamples=5
-    ),
-    "PairAccuracy": lambda: extrapolate_pairs(RNG.random(20), RNG.random(50), k=[20], n_resamples=5),
     "PemAreas": lambda: cl.papers.pem_areas(Y, P),
     "Diagnosis": lambda: diagnosis(),
     "Decomposition": lambda: cl.papers.linear_ranking_decomposition(Y, P, P),

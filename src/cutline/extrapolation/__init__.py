@@ -7,28 +7,26 @@ into a distribution of favorability.
 from __future__ import annotations
 
 from .curve_methods import FunctionBasis, LinearSpline
-from .extrapolation_result import Extrapolation, Observed
+from .extrapolation_result import Extrapolation, GrowthTable, Observed
 from .extrapolator import extrapolate
 from .favorability import Favorability
 from .growth_comparison import GrowthComparison
-from .growth_costs import ExtrapolatedCost, extrapolate_cost
+from .growth_costs import extrapolate_cost
 from .method_choice import every_method
-from .open_set import OpenSet, PairAccuracy, extrapolate_open_set, extrapolate_pairs, pair_favorability
-from .task_evidence import GrowthMethod, Note
-from .training_growth import TrainingGrowth, extrapolate_training, extrapolate_training_growth
+from .open_set import extrapolate_open_set, extrapolate_pairs
+from .tasks import GrowthMethod, Note
+from .training_growth import TrainingGrowth, extrapolate_training
 
 __all__ = [
-    "ExtrapolatedCost",
     "Extrapolation",
     "Favorability",
     "FunctionBasis",
     "GrowthComparison",
     "GrowthMethod",
+    "GrowthTable",
     "LinearSpline",
     "Note",
     "Observed",
-    "OpenSet",
-    "PairAccuracy",
     "TrainingGrowth",
     "every_method",
     "extrapolate",
@@ -36,6 +34,4 @@ __all__ = [
     "extrapolate_open_set",
     "extrapolate_pairs",
     "extrapolate_training",
-    "extrapolate_training_growth",
-    "pair_favorability",
 ]

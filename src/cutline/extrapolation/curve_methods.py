@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..errors import InputError
 from ..types import Floats
 from ..validate import one_of
 from .favorability import Favorability, power_of_atom, power_of_span, spline_moment
-from .task_evidence import GrowthMethod, TaskEvidence
+from .tasks import GrowthMethod, TaskEvidence
 
 Constraint = Literal["convex", "monotone", "none"]
 CONSTRAINTS: tuple[Constraint, ...] = ("convex", "monotone", "none")
@@ -105,7 +106,7 @@ class LinearSpline(GrowthMethod):
             basis, matrix = _spline_space(self.m, k.tobytes())
             error = basis.T @ error
         else:
-            matrix = spline_moment(knot[None, :], k[:, None])
+            matrix = spline_moment(1.0 - knot[None, :], k[:, None])
         if self.constraint == "convex":
             beta = _by_columns(matrix, error) if self.knots is None else nnls(matrix, error, maxiter=10 * knot.size)[0]
         elif self.constraint == "none":
@@ -339,7 +340,7 @@ def _spline_space(m: int, k_bytes: bytes) -> tuple[Floats, Floats]:
 
     A hundred or so of the curves span what all of them do.
     """
-    matrix = spline_moment((np.arange(m) / m)[None, :], np.frombuffer(k_bytes)[:, None])
+    matrix = spline_moment(1.0 - (np.arange(m) / m)[None, :], np.frombuffer(k_bytes)[:, None])
     some = np.concatenate([np.linspace(0, m - 1, 60), m - np.geomspace(1, m, 80)]).astype(np.intp)
     basis, strength, _ = np.linalg.svd(matrix[:, np.unique(some)], full_matrices=False)
     basis = basis[:, strength > _RANK_TOLERANCE * strength[0]]
@@ -510,18 +511,20 @@ def _losses_up_to(k_bytes: bytes) -> Floats:
 Curve = Callable[[Floats, int, bytes], Floats]
 
 
-def _grid(first: Floats, second: Floats) -> Floats:
-    return np.array([(one, other) for one in first for other in second])
-
-
 # Of every family the points that a search may start from, and the bounds of its two parameters. They reach from tasks
 # that are lost at two classes to tasks without an error among millions.
-_PROBIT_STARTS = _grid(np.arange(-1.0, 8.1, 0.5), np.arange(-2.5, 1.6, 0.5))
+_PROBIT_STARTS = np.array(list(product(np.arange(-1.0, 8.1, 0.5), np.arange(-2.5, 1.6, 0.5))))
 _PROBIT_BOUNDS = np.array([[-4.0, 9.0], [-4.0, 2.0]])
 _SEARCHES: dict[Curve, tuple[Floats, Floats]] = {
     _probit_curve: (_PROBIT_STARTS, _PROBIT_BOUNDS),
-    _beta_curve: (_grid(np.arange(-3.0, 8.1, 1.0), np.arange(-8.0, 2.1, 1.0)), np.array([[-12.0, 12.0]] * 2)),
-    _line_curve: (_grid(np.arange(-6.0, 2.6, 1.0), np.arange(-1.0, 5.1, 0.5)), np.array([[-20.0, 3.0], [-4.0, 6.0]])),
+    _beta_curve: (
+        np.array(list(product(np.arange(-3.0, 8.1, 1.0), np.arange(-8.0, 2.1, 1.0)))),
+        np.array([[-12.0, 12.0]] * 2),
+    ),
+    _line_curve: (
+        np.array(list(product(np.arange(-6.0, 2.6, 1.0), np.arange(-1.0, 5.1, 0.5)))),
+        np.array([[-20.0, 3.0], [-4.0, 6.0]]),
+    ),
 }
 
 

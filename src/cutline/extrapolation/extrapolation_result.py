@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,7 @@ from ..types import Axes, Floats
 from ..validate import check_number, check_whole
 from .favorability import ComparedByContent, Favorability, largest_k_where
 from .method_choice import FEWEST_CLASSES, BacktestRow
-from .task_evidence import LOST_OF_TIES, Note, Ties, tie_credit
-from .tasks import spread_between_classes
+from .tasks import Note, WinsTask, spread_between_classes, tie_credit
 
 # As far as the back-test looks at the noise of methods; beyond, nothing that was seen speaks for one of them.
 _FAR = 10
@@ -47,14 +46,19 @@ _MOST = 2.0**63  # as many classes as other places take; products with them do n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BySize(HasSections, ComparedByContent, TabularResult):
-    """``result[1000]`` is the Estimate among 1,000 classes; ``notes`` say what to keep in mind."""
+class GrowthTable(HasSections, ComparedByContent, TabularResult):
+    """One measure by number of classes; ``result[1000]`` is the Estimate among 1,000 classes.
 
-    _title: ClassVar[str]  # with fields in braces
-    _facts: ClassVar[Mapping[str, str]]  # in documents -> field
-    rows: tuple[dict[str, Any], ...]
+    ``columns`` are what else its rows tell for each number of classes, ``facts`` what all rows have in common.
+    """
+
+    title: str
+    measure: str
     estimates: Mapping[int, Estimate]
+    columns: Mapping[int, Mapping[str, Any]]
     notes: tuple[Note, ...]
+    facts: Mapping[str, Any]
+    answer: tuple[str, ...] = ()
 
     def __getitem__(self, k: int) -> Estimate:
         if not isinstance(k, int | float | np.integer) or k not in self.estimates:
@@ -63,28 +67,21 @@ class BySize(HasSections, ComparedByContent, TabularResult):
             )
         return self.estimates[k]
 
-    @property
-    def title(self) -> str:
-        """What the rows are about, in one line."""
-        return self._title.format(**vars(self))
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the rows have in common, by name."""
-        return MappingProxyType({name: getattr(self, field) for name, field in self._facts.items()})
-
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each number of classes."""
-        return [dict(row) for row in self.rows]
+        return [
+            {"classes": k, self.measure: e.value, "low": e.low, "high": e.high, "level": e.level, **self.columns[k]}
+            for k, e in self.estimates.items()
+        ]
 
     def to_json(self) -> str:
         """Rows, notes and what the rows have in common."""
-        said = {"notes": [str(note) for note in self.notes], "note_kinds": [note.kind for note in self.notes]}
-        return json.dumps(to_jsonable({**self.facts, "predictions": self.to_dicts(), **said}), allow_nan=False)
+        notes = {"notes": [str(note) for note in self.notes], "note_kinds": [note.kind for note in self.notes]}
+        return json.dumps(to_jsonable({**self.facts, "predictions": self.to_dicts(), **notes}), allow_nan=False)
 
     def sections(self) -> list[Section]:
         """The rows, and what to keep in mind."""
-        table = Section("answer", [Table(self.rows, self.title)])
+        table = Section("answer", [*self.answer, Table(self.to_dicts(), self.title)])
         return [table, Section("notes", [f"note: {note}" for note in self.notes])] if self.notes else [table]
 
 
@@ -122,20 +119,6 @@ def logit(values: Floats | float, edge: float = 1e-5) -> Floats:
     return np.asarray(np.log(inside / (1.0 - inside)), dtype=np.float64)
 
 
-def spread_around(values: Floats, centre: float) -> tuple[float, float]:
-    """Spread below and above the centre on the logit scale, each as if the other side mirrored it.
-
-    Two sides, because a method or a resample that falls to zero says nothing about how high the truth may be.
-
-    >>> down, up = spread_around(np.array([0.4, 0.5, 0.5, 0.8]), 0.5)
-    >>> bool(down < up)
-    True
-    """
-    gap = logit(values) - float(logit(centre))
-    down, up = (float(np.sqrt(2.0 * (gap[side] ** 2).sum() / max(values.size, 1))) for side in (gap < 0, gap > 0))
-    return down, up
-
-
 def accuracy_interval(
     value: float, replicates: Floats, members: Floats, level: float, untested: float = 0.0
 ) -> tuple[float, float]:
@@ -152,25 +135,18 @@ def accuracy_interval(
     """
     from scipy.special import ndtri
 
-    reach = float(ndtri(0.5 + level / 2.0))
-    centre = float(logit(value))
-    sampled = spread_around(replicates, float(np.median(replicates)))
-    between = spread_around(members, value) if members.size > 1 else (0.0, 0.0)
-    low = centre - reach * math.hypot(sampled[0], _OF_BETWEEN * between[0], untested)
-    high = centre + reach * math.hypot(sampled[1], _OF_BETWEEN * between[1], untested)
-    ends = 1.0 / (1.0 + np.exp(-np.array([low, high])))
-    return float(min(ends[0], value)), float(max(ends[1], value))
-
-
-@dataclass(frozen=True, eq=False)
-class CaseWins(ComparedByContent):
-    """Distractors beaten and tied by every case, its class and its weight."""
-
-    beaten: Floats
-    tied: Floats
-    case_class: Any
-    weight: Floats
-    ties: Ties
+    reach, centre, ends = float(ndtri(0.5 + level / 2.0)), float(logit(value)), []
+    sampled = logit(replicates) - float(logit(float(np.median(replicates))))
+    between = logit(members) - centre if members.size > 1 else np.zeros(1)
+    for side in (-1.0, 1.0):
+        # Two sides, because a method or a resample that falls to zero says nothing about how high the truth may be;
+        # each has a spread as if the other mirrored it.
+        drawn, other = (
+            float(np.sqrt(2.0 * (gap[side * gap > 0] ** 2).sum() / max(gap.size, 1))) for gap in (sampled, between)
+        )
+        ends.append(centre + side * reach * math.hypot(drawn, _OF_BETWEEN * other, untested))
+    low, high = 1.0 / (1.0 + np.exp(-np.array(ends)))
+    return float(min(low, value)), float(max(high, value))
 
 
 @documented
@@ -184,8 +160,6 @@ class Observed(ComparedByContent):
         The curve as arrays. Where classes come in families, the numbers of classes of whole families.
     test_accuracy
         Accuracy in the whole task of ``k1`` classes (Eq. 3).
-    ranks
-        For every case the expected place of the right class, 1 for the best; None where cases are unknown.
     """
 
     k: Floats
@@ -194,21 +168,13 @@ class Observed(ComparedByContent):
     error_method: str
     level: float
     n_tested: int
-    wins: CaseWins | None = None
+    wins: WinsTask | None = None
     classes_each: float = 1.0
 
     @property
     def test_accuracy(self) -> float:
         """Accuracy among all ``k1`` classes."""
         return float(self.accuracy[-1])
-
-    @property
-    def ranks(self) -> Floats | None:
-        """For every case the expected place of the right class; None where cases are unknown."""
-        if self.wins is None:
-            return None
-        won_ties = (1.0 - LOST_OF_TIES[self.wins.ties]) * self.wins.tied
-        return np.asarray(self.k[-1] / self.classes_each - self.wins.beaten - won_ties)
 
     def __len__(self) -> int:
         return int(self.k.size)
@@ -224,18 +190,14 @@ class Observed(ComparedByContent):
         return bool((self.k == k).any())
 
     def __getitem__(self, k: float) -> Estimate:
-        return self.top(k, 1)
-
-    def top(self, k: float, top: int) -> Estimate:
-        """How often the right class was among the first ``top`` of ``k`` classes."""
         if k not in self:
             remedy = f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
             raise InputError("k", f"is {k}, which was not observed", remedy)
-        return self.between(k, top)
+        return self.at(k)
 
-    def between(self, k: float, top: int = 1) -> Estimate:
-        """As :meth:`top`, for any number of classes up to the largest: between two that were observed it is a line in
-        log k, and one class alone is always right.
+    def at(self, k: float, top: int = 1) -> Estimate:
+        """How often the right class was among the first ``top``, for any number of classes up to the largest: between
+        two that were observed it is a line in log k, and one class alone is always right.
         """
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
         if k <= top:
@@ -247,28 +209,27 @@ class Observed(ComparedByContent):
         return Estimate(name, value, low, high, self.level, self.error_method)
 
     def value_and_error(self, k: float, top: int = 1) -> tuple[float, float]:
-        """The accuracy among ``k`` classes and its standard error."""
+        """The accuracy among ``k`` classes and its standard error.
+
+        For the first ``top`` that is the spread between classes, widened as for the first: the jackknife for first
+        places also counts what classes do as competitors, and the ratio of the two is kept.
+        """
         at, known = np.log(k), np.log(np.append(1.0, self.k))
         value = float(np.interp(at, known, np.append(1.0, self.accuracy)))
         error = float(np.interp(at, known, np.append(0.0, self.standard_error)))
-        return (value, error) if top == 1 else self._among_first(k, top, error)
-
-    def _among_first(self, k: float, top: int, error_of_first: float) -> tuple[float, float]:
-        """The same for the first ``top``; its standard error is the spread between classes, widened as for the first.
-
-        The jackknife for first places also counts what classes do as competitors; the ratio of the two is kept.
-        """
-        if self.wins is None or self.classes_each > 1.0:
-            what = "accuracies alone" if self.wins is None else "families of classes"
+        if top == 1:
+            return value, error
+        wins = self.wins
+        if wins is None or self.classes_each > 1.0:
+            what = "accuracies alone" if wins is None else "families of classes"
             raise InputError("top", f"is {top}, and {what} say nothing about lower places", "leave it at 1")
-        wins, kk = self.wins, np.array([float(k)])
-        task = wins.beaten, wins.tied, kk, int(self.k[-1]) - 1, wins.ties
+        task = wins.beaten, wins.tied, np.array([float(k)]), wins.n_classes - 1, wins.ties
         first, among = (tie_credit(*task, top=places) for places in (1, top))
-        value = float(wins.weight @ among[:, 0])
-        if not np.isfinite(error_of_first) or np.unique(wins.case_class).size < 2:
+        value = float(wins.case_weight(np.ones(max(wins.n_classes, wins.n_tested))) @ among[:, 0])
+        if not np.isfinite(error) or wins.n_tested < 2:
             return value, math.nan
         between, of_first = (float(spread_between_classes(c, wins.case_class)[0]) for c in (among, first))
-        return value, between * max(error_of_first / of_first, 1.0) if of_first > 0 else between
+        return value, between * max(error / of_first, 1.0) if of_first > 0 else between
 
 
 def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[float, float]:
@@ -330,7 +291,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         check_k(k)
         check_whole(top, "top", 1)
         if 1 < k <= self.n_classes and (top == 1 or self.observed.wins is not None):
-            return self.observed.between(k, top)
+            return self.observed.at(k, top)
         if top > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
         value = float(self._values(np.array([float(k)]), top)[0])
@@ -358,7 +319,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         if top > 1 and self.observed.wins is None:
             # From accuracies alone nothing is known about lower places but the fit.
             return fitted[:-1]
-        seen = self.observed.between(self.n_classes, top).value
+        seen = self.observed.at(self.n_classes, top).value
         curve = self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
         if seen >= 1.0 and self.observed.n_tested:
             # Without an error nobody knows that there will be none: some share of a class is taken to be lost.
@@ -388,7 +349,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         low, high, method = self._model_interval(k, top, value)
         if top == 1 or self.observed.wins is not None:
             if top not in self._at_last:
-                seen = self.observed.between(self.n_classes, top)
+                seen = self.observed.at(self.n_classes, top)
                 self._at_last[top] = seen, self._model_interval(self.n_classes, top, seen.value)
             seen, (model_low, model_high, _) = self._at_last[top]
             if math.isfinite(seen.low):
@@ -464,14 +425,9 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
         kk = as_sizes(k)
-        value = self.predict(kk)
-        ends = []
-        for classes, at in zip(kk.tolist(), value.tolist(), strict=True):
-            seen = self.observed.between(classes) if 1 < classes <= self.n_classes else None
-            known = seen is not None and math.isfinite(seen.low)
-            ends.append(seen.interval if known and seen else self._interval(classes, 1, at)[:2])
+        ends = [self.accuracy(classes).interval for classes in kk.tolist()]
         low, high = np.array(ends).reshape(-1, 2).T
-        return {"k": kk, "accuracy": value, "low": low, "high": high}
+        return {"k": kk, "accuracy": self.predict(kk), "low": low, "high": high}
 
     def rank_measure(self, measure: str | Callable[[Floats], ArrayLike], k: int) -> Estimate:
         """Any measure of the place of the right class among ``k`` classes.
@@ -676,7 +632,11 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         places, seen = (f"top-{top} " if top > 1 else ""), self.accuracy(self.n_classes, top=top)
         last = max([*self.k, self.n_classes])
         at = self.accuracy(last, top=top)
-        span = "" if math.isnan(at.low) else f" ({at.level:.0%} interval {share_range(at.low, at.high)})"
+        span = (
+            ""
+            if math.isnan(at.low)
+            else f" ({at.level:.0%} interval {rounded_share(at.low)[:-1]} to {rounded_share(at.high)})"
+        )
         change = "down from" if at.value < seen.value else "as"
         before = f", {change} {rounded_share(seen.value)} with {self.n_classes:,}" if last > self.n_classes else ""
         said = [f"With {last:,} classes expect {places}accuracy {rounded_share(at.value)}{span}{before}."]
@@ -739,11 +699,6 @@ def rounded_share(value: float) -> str:
     """
     digits = 0 if 0.005 <= value <= 0.985 or value in (0.0, 1.0) else 1 if 0.0005 <= value <= 0.9985 else 2
     return f"{value:.{digits}%}"
-
-
-def share_range(low: float, high: float) -> str:
-    """Two ends of an interval as a sentence gives them."""
-    return f"{rounded_share(low)[:-1]} to {rounded_share(high)}"
 
 
 def check_k(k: Any) -> None:

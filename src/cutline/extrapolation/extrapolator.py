@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..runtime import Progress
 from ..types import Labels
 from ..validate import check_flag, checked, one_of
-from .extrapolation_result import CaseWins, Extrapolation, Observed, sizes_asked
+from .extrapolation_result import Extrapolation, Observed, sizes_asked
 from .favorability import Favorability, mix
 from .method_choice import (
     FEWEST_CLASSES,
@@ -29,9 +29,8 @@ from .method_choice import (
     find_method,
     weigh,
 )
-from .task_evidence import TIE_RULES, GrowthMethod, Note, TaskEvidence
 from .task_inputs import Metric, from_accuracies, from_embeddings, from_scores, from_wins
-from .tasks import CurveTask, ObservedTask, ScoreTask, WinsTask
+from .tasks import TIE_RULES, CurveTask, GrowthMethod, Note, ObservedTask, ScoreTask, TaskEvidence, WinsTask
 
 if TYPE_CHECKING:
     from .growth_comparison import GrowthComparison
@@ -51,12 +50,7 @@ _WORTH_THREADS = 100_000
 _OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
 
 
-def fit_task(task: ObservedTask, k: tuple[int, ...] | None = None, *args: Any, **how: Any) -> Extrapolation:
-    """The extrapolation of a task that was read; ``k`` are the numbers of classes to predict for."""
-    return fit_with_method(task, k, *args, **how)[0]
-
-
-def fit_with_method(
+def fit_task(
     task: ObservedTask,
     k: tuple[int, ...] | None = None,
     method: str | GrowthMethod = "auto",
@@ -102,10 +96,19 @@ def fit_with_method(
             )
         notes.append(Note("no_interval", text, method=chosen.name, read=len(replicates), n=n_resamples))
         replicates = []
+    k_seen, accuracy = whole.curve
+    error, how = task.standard_error(k_seen) if interval else (np.full(k_seen.size, np.nan), "")
+    wins = None
+    if isinstance(task, WinsTask):
+        wins = WinsTask(task.n_classes, task.case_class, task.case_share, task.beaten, task.tied, task.ties)
+    if task.classes_each > 1.0:
+        # One family alone: what its own members take.
+        k_seen, accuracy, error = np.append(1.0, k_seen), np.append(1.0, accuracy), np.append(error[0], error)
+        k_seen, accuracy = k_seen * task.classes_each, accuracy * whole.kept
     result = Extrapolation(
         n_classes=n_classes,
         n_cases=task.n_cases,
-        observed=_observed(task, whole, level, interval),
+        observed=Observed(k_seen, accuracy, error, how, level, task.n_tested, wins, task.classes_each),
         method=chosen.name,
         favorability=mix([fits[name] for name in weights], list(weights.values())),
         fits=fits,
@@ -204,57 +207,41 @@ def resampled_fits(
     return fits
 
 
+class ExtrapolateOptions(TypedDict, total=False):
+    """What :func:`extrapolate` takes beside scores and labels, for type checkers."""
+
+    k: int | Iterable[int] | None
+    method: str | GrowthMethod
+    ties: str
+    interval: bool
+    level: float
+    n_resamples: int
+    seed: int
+    classes: Labels | None
+    groups: Labels | None
+    distance: bool | None
+    gallery: ArrayLike | None
+    probes: ArrayLike | None
+    gallery_labels: Labels | None
+    metric: Metric
+    templates: str
+    candidates: bool
+    wins: ArrayLike | None
+    tied: ArrayLike | None
+    n_classes: int | None
+    accuracies: ArrayLike | None
+    marginal: bool
+    n_jobs: int | None
+    progress: bool | None
+
+
 @overload
 def extrapolate(
-    scores: Mapping[str, Any],
-    labels: Labels | None = None,
-    *,
-    k: int | Iterable[int] | None = None,
-    method: str | GrowthMethod = "auto",
-    ties: str = "random",
-    interval: bool = True,
-    level: float = 0.95,
-    n_resamples: int = 100,
-    seed: int = 0,
-    classes: Labels | None = None,
-    groups: Labels | None = None,
-    distance: bool | None = None,
-    templates: str = "best",
-    candidates: bool = False,
-    marginal: bool = True,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
+    scores: Mapping[str, Any], labels: Labels | None = None, **options: Unpack[ExtrapolateOptions]
 ) -> GrowthComparison: ...
-
-
 @overload
 def extrapolate(
-    scores: Any = None,
-    labels: Labels | None = None,
-    *,
-    k: int | Iterable[int] | None = None,
-    method: str | GrowthMethod = "auto",
-    ties: str = "random",
-    interval: bool = True,
-    level: float = 0.95,
-    n_resamples: int = 100,
-    seed: int = 0,
-    classes: Labels | None = None,
-    groups: Labels | None = None,
-    distance: bool | None = None,
-    gallery: ArrayLike | None = None,
-    probes: ArrayLike | None = None,
-    gallery_labels: Labels | None = None,
-    metric: Metric = "euclidean",
-    templates: str = "best",
-    candidates: bool = False,
-    wins: ArrayLike | None = None,
-    tied: ArrayLike | None = None,
-    n_classes: int | None = None,
-    accuracies: ArrayLike | None = None,
-    marginal: bool = True,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
+    scores: Any = None, labels: Labels | None = None, **options: Unpack[ExtrapolateOptions]
 ) -> Extrapolation: ...
 
 
@@ -372,26 +359,7 @@ def extrapolate(
         task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
     else:
         task = from_accuracies(accuracies)
-    return fit_task(task, asked, method, **fitting)
-
-
-def _observed(task: ObservedTask, whole: TaskEvidence, level: float, interval: bool) -> Observed:
-    k, accuracy = whole.curve
-    error, how = task.standard_error(k) if interval else (np.full(k.size, np.nan), "")
-    wins = None
-    if isinstance(task, ScoreTask | WinsTask):
-        beaten, tied = task.wins
-        weight = (
-            task.case_weight(np.ones(task.n_classes))
-            if isinstance(task, ScoreTask)
-            else 1.0 / np.bincount(task.case_class)[task.case_class] / task.n_tested
-        )
-        wins = CaseWins(beaten, tied, task.case_class, weight, task.ties)
-    if task.classes_each > 1.0:
-        # One family alone: what its own members take.
-        k, accuracy, error = np.append(1.0, k), np.append(1.0, accuracy), np.append(error[0], error)
-        k, accuracy = k * task.classes_each, accuracy * whole.kept
-    return Observed(k, accuracy, error, how, level, task.n_tested, wins, task.classes_each)
+    return fit_task(task, asked, method, **fitting)[0]
 
 
 def notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterator[Note]:
@@ -403,15 +371,47 @@ def notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterato
             "average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains at "
             "several sizes and extrapolates from these.",
         )
-    if not isinstance(task, CurveTask):
-        yield from _notes_on_errors(task, whole)
+    scored = isinstance(task, ScoreTask)
+    if isinstance(task, WinsTask):
+        beaten, tied, competitors = task.beaten, task.tied, task.n_classes - 1
+        unclear = (beaten + tied < competitors) | (tied > 0)
+        if isinstance(task, ScoreTask) and task.own_family is not None:
+            unclear |= task.own_family < 1.0
+        if whole.last_accuracy > 1.0 - 1e-12:
+            rests_on = "the result rests on the scores." if task.has_scores else "only the lower limit holds."
+            text = (
+                "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall; "
+            )
+            yield Note("no_errors", text + rests_on, n_classes=round(task.n_classes * task.classes_each))
+        elif unclear.sum() < _FEW_ERRORS:
+            text = "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few."
+            yield Note("few_errors", text, wrong=float(unclear.sum()), n_cases=task.n_cases)
+        lowest = float(np.mean((beaten == 0) & (tied == 0)))
+        often_lowest = lowest > max(whole.last_accuracy, 2.0 / task.n_classes) and beaten.mean() < competitors / 2
+        no_better = task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02
+        if competitors > 1 and often_lowest:
+            text = (
+                "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
+                "'distance' if these are distances, and leave it out if they are similarities."
+            )
+            yield Note("upside_down", text, share=lowest)
+        elif competitors > 1 and no_better:
+            text = (
+                "The true class scores no better than a random one: check that the labels belong to these rows and "
+                "that the columns are in the order of the classes."
+            )
+            yield Note("upside_down", text)
+        share = float(tied.mean()) / competitors
+        if share > _MANY_TIES:
+            text = "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule."
+            yield Note("ties", text, share=share, rule=task.ties)
     if task.classes_each > 1.0:
         text = (
             "Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} whole "
             "families, and the interval counts {families:,} families, not classes."
         )
         yield Note("families", text, each=task.classes_each, families=task.n_classes)
-    if isinstance(task, WinsTask):
+    if isinstance(task, WinsTask) and not scored:
         text = "Wins alone do not show which distractors won, so the interval misses a competitor that beats many."
         yield Note("wins_alone", text)
     if isinstance(task, ScoreTask) and task.scores is None:
@@ -422,37 +422,3 @@ def notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterato
             "the kernels and 'pooled' were not."
         )
         yield Note("no_scores", text, n=task.n_cases * task.n_classes)
-
-
-def _notes_on_errors(task: ScoreTask | WinsTask, whole: TaskEvidence) -> Iterator[Note]:
-    """Sentences about errors that are few, the wrong way round, or ties."""
-    beaten, tied = task.wins
-    competitors = task.n_classes - 1
-    unclear = (beaten + tied < competitors) | (tied > 0)
-    if isinstance(task, ScoreTask) and task.own_family is not None:
-        unclear |= task.own_family < 1.0
-    if whole.last_accuracy > 1.0 - 1e-12:
-        rests_on = "the result rests on the scores." if task.has_scores else "only the lower limit holds."
-        text = "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall; "
-        yield Note("no_errors", text + rests_on, n_classes=round(task.n_classes * task.classes_each))
-    elif unclear.sum() < _FEW_ERRORS:
-        text = "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few."
-        yield Note("few_errors", text, wrong=float(unclear.sum()), n_cases=task.n_cases)
-    lowest = float(np.mean((beaten == 0) & (tied == 0)))
-    often_lowest = lowest > max(whole.last_accuracy, 2.0 / task.n_classes) and beaten.mean() < competitors / 2
-    if competitors > 1 and often_lowest:
-        text = (
-            "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
-            "'distance' if these are distances, and leave it out if they are similarities."
-        )
-        yield Note("upside_down", text, share=lowest)
-    elif competitors > 1 and task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02:
-        text = (
-            "The true class scores no better than a random one: check that the labels belong to these rows and that "
-            "the columns are in the order of the classes."
-        )
-        yield Note("upside_down", text)
-    share = float(tied.mean()) / competitors
-    if share > _MANY_TIES:
-        text = "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule."
-        yield Note("ties", text, share=share, rule=task.ties)

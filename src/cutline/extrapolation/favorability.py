@@ -90,23 +90,14 @@ def power_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
     return np.asarray(value, dtype=np.float64)
 
 
-def spline_moment(knot: ArrayLike, k: ArrayLike) -> Floats:
-    """``H = (k − 1) ∫ [u − a]₊ u^(k−2) du = 1 − a − (1 − a^k)/k``, the moment of one linear spline.
+def spline_moment(span: ArrayLike, k: ArrayLike) -> Floats:
+    """``H = (k − 1) ∫ [u − a]₊ u^(k−2) du = s − (1 − (1 − s)^k)/k``, the moment of a linear spline, ``s = 1 − a``.
 
-    Zheng, Achanta & Benjamini, Eq. 16. The closed form cancels for knots near one, where a series in
-    ``s = 1 − a`` takes over: ``(k−1)s²/2 − (k−1)(k−2)s³/6 + …``.
+    Zheng, Achanta & Benjamini, Eq. 16. The closed form cancels for knots near one, where a series takes over:
+    ``(k−1)s²/2 − (k−1)(k−2)s³/6 + …``. Knots may lie closer to one than 1e-16.
 
-    >>> round(float(spline_moment(0.5, 3)), 12)
-    0.208333333333
-    """
-    return spline_moment_of_span(1.0 - np.asarray(knot, dtype=np.float64), k)
-
-
-def spline_moment_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
-    """As :func:`spline_moment`, from ``s = 1 − a``, so that knots may lie closer to one than 1e-16.
-
-    >>> float(spline_moment_of_span(1e-20, 2)) / 0.5e-40
-    1.0
+    >>> round(float(spline_moment(0.5, 3)), 12), float(spline_moment(1e-20, 2)) / 0.5e-40
+    (0.208333333333, 1.0)
     """
     s, kk = np.broadcast_arrays(np.asarray(span, dtype=np.float64), np.asarray(k, dtype=np.float64))
     with np.errstate(divide="ignore"):
@@ -141,7 +132,7 @@ class Favorability(ComparedByContent):
     >>> even = Favorability(span=[1.0], span_weight=[1.0])    # U uniform: guessing
     >>> even.accuracy([1, 2, 10]).round(3).tolist()
     [1.0, 0.5, 0.1]
-    >>> even.cdf([0.25]).tolist()
+    >>> even([0.25]).tolist()
     [0.25]
     """
 
@@ -168,18 +159,14 @@ class Favorability(ComparedByContent):
                 out[part] += power_of_span(self.span, kk[part, None]) @ self.span_weight
         return out
 
-    def cdf(self, u: ArrayLike) -> Floats:
-        """``D̄(u) = P(U ≤ u)``."""
+    def __call__(self, u: ArrayLike) -> Floats:
+        """``D̄(u) = P(U ≤ u)``: ``ex.favorability(u)`` reads as in the paper."""
         uu = np.atleast_1d(np.asarray(u, dtype=np.float64))
         order = np.argsort(-self.miss)
         reached = np.concatenate([[0.0], np.cumsum(self.miss_weight[order])])
         below = reached[np.searchsorted(1.0 - self.miss[order], uu, side="right")]
         inside = np.clip((uu[:, None] - (1.0 - self.span)) / self.span, 0.0, 1.0) @ self.span_weight
         return np.asarray(below + inside, dtype=np.float64)
-
-    def __call__(self, u: ArrayLike) -> Floats:
-        """The same as :meth:`cdf`: ``ex.favorability(u)`` reads as the paper's D̄(u)."""
-        return self.cdf(u)
 
     def top_t_accuracy(self, t: int, k: ArrayLike) -> Floats:
         """Top-t accuracy: the chance that fewer than ``t`` of ``k − 1`` competitors win.
@@ -225,22 +212,6 @@ class Favorability(ComparedByContent):
         miss, weight = np.append(self.miss, pieces), np.append(self.miss_weight, shares)
         return max(float(betaincc(float(top), k - top, miss) ** 2 @ weight) - mean**2, 0.0)
 
-    def reversed_roc(self, points: int = 201) -> tuple[Floats, Floats]:
-        """The reversed ROC curve: share of competitors above a score against share of right classes above it.
-
-        Averaged over cases it is ``y(x) = 1 − D̄(1 − x)`` (Slavutsky & Benjamini 2021).
-        """
-        x = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, points - 1)])
-        beyond = 1.0 - self.cdf(1.0 - x)
-        # D̄ counts U = 1 at u = 1; a right class that nobody can beat is above every threshold.
-        beyond[0] += self.ceiling
-        return x, beyond
-
-    @property
-    def reversed_roc_area(self) -> float:
-        """Area under the reversed ROC curve: ``E[U]``, the accuracy between two classes."""
-        return float(self.accuracy(2)[0])
-
     @property
     def ceiling(self) -> float:
         """Weight on ``U = 1``: the accuracy that no number of classes can take away."""
@@ -257,12 +228,6 @@ class Favorability(ComparedByContent):
             filled = total > 0
             miss, weight = moment[filled] / total[filled], total[filled]
         return Favorability(miss, weight, self.span[used], self.span_weight[used])
-
-    def classes_until(self, accuracy: float) -> float:
-        """The largest whole ``k`` whose accuracy is still at least ``accuracy``; inf where it never falls below."""
-        if self.ceiling >= accuracy:
-            return math.inf
-        return largest_k_where(lambda k: float(self.accuracy(k)[0]) >= accuracy)
 
 
 def mix(parts: Sequence[Favorability], weights: Sequence[float]) -> Favorability:

@@ -19,7 +19,7 @@ from ..types import Axes, Floats
 from ..validate import check_number
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
 from .extrapolation_result import Extrapolation, as_sizes, check_k, rounded_share
-from .extrapolator import fit_with_method, resampled_fits
+from .extrapolator import fit_task, resampled_fits
 from .favorability import ComparedByContent
 from .tasks import ScoreTask, jackknife_error
 
@@ -237,7 +237,7 @@ def compare_growth(
 ) -> GrowthComparison:
     """Both tasks fitted, and the difference followed over the numbers of classes."""
     draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
-    fitted = {name: fit_with_method(task, k, method, **draws, **how) for name, task in tasks.items()}
+    fitted = {name: fit_task(task, k, method, **draws, **how) for name, task in tasks.items()}
     models = {name: ex for name, (ex, _) in fitted.items()}
     first = next(iter(models.values()))
     asked = first.k

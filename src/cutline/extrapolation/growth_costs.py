@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..estimate import Estimate
 from ..types import Floats, Labels
 from ..validate import checked, one_of
-from .extrapolation_result import BySize, far_note, logit, sizes_asked
+from .extrapolation_result import GrowthTable, far_note, logit, sizes_asked
 from .extrapolator import fit_task
-from .task_evidence import TIE_RULES, Note, credit
 from .task_inputs import as_names, column_names, family_numbers, number_matrix, places, whole_rows
-from .tasks import KeptScores, ScoreTask
+from .tasks import TIE_RULES, KeptScores, Note, ScoreTask, credit
 
 _TIMES = (1, 2, 5, 10)
 # Twentieths of the classes are left out in turn: enough for a standard error within a sixth, and twenty fits to make.
@@ -30,18 +28,6 @@ _POINTS, _FROM = 20, 0.125
 # No error rate and no place between two costs is taken to be nearer to its end than this.
 _EDGE = 1e-6
 _INSTEAD = "Their logarithms are used, which differ from a network's logits by a constant per row; ranks do not change."
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class ExtrapolatedCost(BySize):
-    """Expected cost per case by number of classes; ``result[1000]`` is the Estimate there.
-
-    The rows also have the accuracy, and the mean cost of an error.
-    """
-
-    _title = "Expected cost per case, from {n_classes:,} classes"
-    _facts = MappingProxyType({"classes_seen": "n_classes"})
-    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -67,71 +53,61 @@ class _Errors:
         return self.share @ chance + self.sibling_share @ beats, self.cost @ chance + self.sibling_cost @ beats
 
 
-@dataclass(frozen=True)
-class _Cases:
-    """What every case meets: the competing families from the lowest to the highest, and its own family.
+def _errors_of(
+    task: ScoreTask, alone: ScoreTask, scores: KeptScores, groups: Any, cost: Floats
+) -> Callable[[Floats], _Errors]:
+    """Errors by place among the families that are kept, averaged over all orders of tied scores.
 
-    ``value``, ``price`` and ``unit`` are the best score of each other family, the mean cost of its best classes and its
-    number. The right class is the best of its own family with chance ``first``; otherwise a sibling is, whose score and
-    mean cost are ``sibling``.
+    ``alone`` are the classes one by one, ``task`` their families. Every case meets the best class of each other family,
+    which costs as the best classes of that family do on average. The right class is the best of its own family by
+    chance; otherwise a sibling is, with its score and cost.
     """
+    rows, own = np.arange(alone.n_cases), task.case_class
+    best, price = scores.values.copy(), cost[alone.case_class]
+    family = family_numbers(groups, alone.n_classes)
+    for number in range(task.n_classes if family is not None else 0):
+        part = scores.values[:, family == number]
+        best[:, number] = part.max(axis=1)
+        tied = part == best[:, number, None]
+        price[:, number] = (cost[alone.case_class][:, family == number] * tied).sum(axis=1) / tied.sum(axis=1)
+    best, price = best[:, : task.n_classes], price[:, : task.n_classes]
+    sibling_score, sibling_cost = best[rows, own], price[rows, own]
+    best[rows, own] = -np.inf  # the own family comes first and is no competitor
+    order = np.argsort(best, axis=1)[:, 1:]
+    comes_first = np.ones(rows.size) if task.own_family is None else task.own_family
+    values, prices = (np.take_along_axis(table, order, axis=1) for table in (best, price))
 
-    value: Floats
-    price: Floats
-    unit: NDArray[np.intp]
-    true: Floats
-    first: Floats
-    sibling: tuple[Floats, Floats]
-
-    def errors(self, task: ScoreTask, kept: Floats) -> _Errors:
-        """Errors among the families that are kept, averaged over all orders of tied scores."""
+    def errors(kept: Floats) -> _Errors:
         m = int(kept.sum()) - 1
         weight = task.case_weight(kept)
-        found = _Errors(np.zeros(m), np.zeros(m), np.zeros(m + 1), np.zeros(m + 1))
-        for case in np.flatnonzero(kept[task.case_class]).tolist():
-            inside = kept[self.unit[case]] > 0
-            value, price = self.value[case, inside], self.price[case, inside]
+        sums = _Errors(np.zeros(m), np.zeros(m), np.zeros(m + 1), np.zeros(m + 1))
+        for case in np.flatnonzero(kept[own]).tolist():
+            inside = kept[order[case]] > 0
+            value, price = values[case, inside], prices[case, inside]
             # Tied families take their places by chance, so each place costs what they cost on average.
             group = np.append(0, np.cumsum(np.diff(value) > 0))
             price = (np.bincount(group, weights=price) / np.bincount(group))[group]
-            first = self.first[case]
-            for own, chance, is_sibling in ((self.true, first, False), (self.sibling[0], 1.0 - first, True)):
+            first = comes_first[case]
+            for score, chance, is_sibling in ((scores.true, first, False), (sibling_score, 1.0 - first, True)):
                 if chance <= 0.0:
                     continue
                 rule = "random" if is_sibling else task.ties  # the rule is about the right class
-                place, stop = (int(np.searchsorted(value, own[case], side)) for side in ("left", "right"))
+                place, stop = (int(np.searchsorted(value, score[case], side)) for side in ("left", "right"))
                 above = np.full(m - place, chance * weight[case])
                 if rule == "random":
                     # Of t tied families and the right class, the one in place j is above it with chance j / (t + 1).
                     above[: stop - place] *= np.arange(1.0, stop - place + 1.0) / (stop - place + 1.0)
                 elif rule == "optimistic":
                     above[: stop - place] = 0.0
-                found.share[place:] += above
-                found.cost[place:] += above * price[place:]
+                sums.share[place:] += above
+                sums.cost[place:] += above * price[place:]
                 if is_sibling:
-                    alone = chance * weight[case] / (stop - place + 1.0)
-                    found.sibling_share[place : stop + 1] += alone
-                    found.sibling_cost[place : stop + 1] += alone * self.sibling[1][case]
-        return found
+                    alone_first = chance * weight[case] / (stop - place + 1.0)
+                    sums.sibling_share[place : stop + 1] += alone_first
+                    sums.sibling_cost[place : stop + 1] += alone_first * sibling_cost[case]
+        return sums
 
-
-def _cases(classes: ScoreTask, kept: KeptScores, families: ScoreTask, groups: Any, cost: Floats) -> _Cases:
-    """The scores of all classes, put together by families."""
-    rows, own = np.arange(classes.n_cases), families.case_class
-    best, price = kept.values.copy(), cost[classes.case_class]
-    family = family_numbers(groups, classes.n_classes)
-    for number in range(families.n_classes if family is not None else 0):
-        part = kept.values[:, family == number]
-        best[:, number] = part.max(axis=1)
-        tied = part == best[:, number, None]
-        price[:, number] = (cost[classes.case_class][:, family == number] * tied).sum(axis=1) / tied.sum(axis=1)
-    best, price = best[:, : families.n_classes], price[:, : families.n_classes]
-    sibling = best[rows, own], price[rows, own]
-    best[rows, own] = -np.inf  # the own family comes first and is no competitor
-    order = np.argsort(best, axis=1)[:, 1:]
-    first = np.ones(rows.size) if families.own_family is None else families.own_family
-    value, cost_of = (np.take_along_axis(table, order, axis=1) for table in (best, price))
-    return _Cases(value, cost_of, order, kept.true, first, sibling)
+    return errors
 
 
 def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) -> Floats:
@@ -167,7 +143,7 @@ def extrapolate_cost(
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
-) -> ExtrapolatedCost:
+) -> GrowthTable:
     """Expected cost per case among ``k`` classes, where ``cost[a, b]`` is that of calling class ``a`` class ``b``.
 
     ``cost`` has a row and a column for each class; its diagonal is zero. The names of a frame are matched with the
@@ -200,21 +176,21 @@ def extrapolate_cost(
     apart = prices[~np.eye(n, dtype=bool)]
     bounds = float(apart.min()), float(apart.max())
     at = np.maximum(np.array(sizes) / task.classes_each, 1.0)
-    cases = _cases(alone, kept, task, groups, prices)
-    each = _cost_of_error(cases.errors(task, np.ones(task.n_classes)), at, bounds)
+    errors = _errors_of(task, alone, kept, groups, prices)
+    each = _cost_of_error(errors(np.ones(task.n_classes)), at, bounds)
     # Each twentieth of the classes is left out in turn, on the scale of logarithms.
     part = np.random.default_rng([seed, 1]).permutation(np.arange(task.n_classes) % min(_PARTS, task.n_classes))
     without = []
     for number in range(part.max() + 1):
         others = (part != number).astype(np.float64)
         if others.sum() >= 2 and others[task.case_class].any():
-            cost_without = _cost_of_error(cases.errors(task, others), at, bounds)
+            cost_without = _cost_of_error(errors(others), at, bounds)
             without.append(np.log(np.maximum(cost_without, 1e-300)))
     spread = np.full(at.size, np.nan)
     if len(without) > 1:
         spread = np.sqrt((len(without) - 1.0) * np.var(without, axis=0))
-    fitted = fit_task(task, tuple(sizes), level=level, n_resamples=n_resamples, seed=seed, progress=False)
-    rows, estimates = [], {}
+    fitted, _ = fit_task(task, tuple(sizes), level=level, n_resamples=n_resamples, seed=seed, progress=False)
+    columns, estimates = {}, {}
     for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
         accuracy = fitted.accuracy(size)
         value = (1.0 - accuracy.value) * price
@@ -222,14 +198,14 @@ def extrapolate_cost(
         tested = "costs seen" if math.isnan(error) else "class jackknife"
         method = "" if math.isnan(low) else f"{accuracy.method}, {tested}"
         estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
-        row = {"classes": size, "cost": value, "low": low, "high": high, "level": level}
-        rows.append({**row, "accuracy": accuracy.value, "cost_per_error": price})
+        columns[size] = {"accuracy": accuracy.value, "cost_per_error": price}
     notes = fitted.general_notes + far_note(sizes, n)
     blank = [size for size in sizes if math.isnan(estimates[size].low)]
     if blank:
         text = "No interval among {k:,} classes: there are too few to leave one out."
         notes += (Note("no_interval", text, k=blank[0]),)
-    return ExtrapolatedCost(tuple(rows), estimates, notes, n)
+    title = f"Expected cost per case, from {n:,} classes"
+    return GrowthTable(title, "cost", estimates, columns, notes, {"classes_seen": n})
 
 
 def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:

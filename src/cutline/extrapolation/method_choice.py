@@ -23,8 +23,7 @@ from ..errors import InputError, show
 from ..runtime import Progress
 from . import curve_methods, score_methods
 from .favorability import Favorability, mix
-from .task_evidence import GrowthMethod, TaskEvidence
-from .tasks import ObservedTask
+from .tasks import GrowthMethod, ObservedTask, TaskEvidence
 
 # Four splits into halves and three into quarters; chosen by hand, about as much work as a fifth of the resamples.
 HALVES, QUARTERS = 8, 12

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,12 @@ from ..estimate import Estimate
 from ..sources.arrays import as_numbers
 from ..types import Floats, Labels, ScoreMatrix, Scores
 from ..validate import check_number, checked, one_of
-from .extrapolation_result import BySize, accuracy_interval, far_note, logit, sizes_asked
+from .extrapolation_result import GrowthTable, accuracy_interval, far_note, logit, sizes_asked
 from .extrapolator import notes_on
 from .favorability import Favorability
-from .score_methods import FEWEST_IN_TAIL, FRACTION, largest, pareto_survival, pooled_shape, steadied
-from .task_evidence import Note
+from .score_methods import FEWEST_IN_TAIL, FRACTION, chance_beyond, largest
 from .task_inputs import as_names, column_names, number_matrix, places, whole_rows
-from .tasks import KeptScores, ScoreTask
+from .tasks import KeptScores, Note, ScoreTask
 
 # Thresholds that are tried, from the middle of the strangers' scores to the highest score: 0.25 % of that range apart.
 _GRID = 400
@@ -41,32 +38,6 @@ _NOTED = ("probabilities", "shifted_labels", "upside_down")
 _TIMES = (1, 2, 5, 10)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class OpenSet(BySize):
-    """FNIR at a given FPIR by size of the gallery; ``result[1000]`` is the Estimate of the FNIR there.
-
-    A stranger is falsely identified if any score reaches the threshold (FPIR). An enrolled person is missed if their
-    own score does not reach it, or if another's is higher (FNIR, rank 1). The rows have the threshold for each size,
-    and the FPIR there if the current threshold were kept.
-    """
-
-    _title = "FNIR at FPIR {fpir:g}, from a gallery of {n_classes:,} classes"
-    _facts = MappingProxyType({"fpir": "fpir", "classes_seen": "n_classes"})
-    fpir: float
-    n_classes: int
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class PairAccuracy(BySize):
-    """Accuracy by number of classes, from comparisons one to one; ``result[1000]`` is an Estimate."""
-
-    _title = "Accuracy from {n_genuine:,} genuine and {n_impostor:,} impostor scores"
-    _facts = MappingProxyType({"genuine": "n_genuine", "impostor": "n_impostor"})
-    favorability: Favorability
-    n_genuine: int
-    n_impostor: int
-
-
 @checked(templates=one_of("best", "mean"))
 def extrapolate_open_set(
     scores: Any,
@@ -81,12 +52,15 @@ def extrapolate_open_set(
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
-) -> OpenSet:
+) -> GrowthTable:
     """How many enrolled people are missed (FNIR) when at most a share ``fpir`` of strangers is falsely identified.
 
     ``scores`` are of probes whose class is in the gallery (rows) for its ``k1`` classes (columns), ``strangers`` of
     probes whose class is not. Among ``k`` classes a stranger is falsely identified with chance ``1 − (1 − p)^k``, ``p``
     the chance that one random class reaches the threshold; so the threshold must rise with ``k``, and the FNIR with it.
+    An enrolled person is missed if their own score does not reach it, or if another's is higher (rank 1). The rows have
+    the threshold for each size, and the FPIR there if the current threshold were kept.
+
     Each probe's best tenth of competitors follows a generalised Pareto tail, as in ``tail``. Its shape is that of all
     probes in one model, that of a quarter of the probes (by their mean score) in another, and the result is their mean.
     Without ``k`` the gallery is taken 1, 2, 5 and 10 times. A class with several columns (``classes`` repeats its name)
@@ -115,15 +89,13 @@ def extrapolate_open_set(
     rates = _Rates(unknown, task, kept, fpir)
     answers = rates.answers(sizes, n_resamples, level, np.random.default_rng(seed))
     today = rates.threshold(rates.alarm(rates.models, task.n_classes))
-    rows = []
-    total = task.probability_total
-    for size, (estimate, place) in answers.items():
+    columns, total = {}, task.probability_total
+    for size, (_, place) in answers.items():
         threshold = float(rates.grid[place] if total is None else total * expit(rates.grid[place]))
         if distance:
             threshold = -threshold if total is None else 1.0 - threshold
         alarms = float(rates.alarm(rates.models, size)[:, today].mean())
-        row = {"classes": size, "fnir": estimate.value, "low": estimate.low, "high": estimate.high, "level": level}
-        rows.append({**row, "threshold": threshold, "fpir_at_current_threshold": alarms})
+        columns[size] = {"threshold": threshold, "fpir_at_current_threshold": alarms}
     general = (*task.hints, *notes_on(task, task.whole(), marginal=True))
     notes = tuple(note for note in general if note.kind in _NOTED) + far_note(sizes, task.n_classes)
     if task.n_classes < _FEWEST_CLASSES:
@@ -135,7 +107,9 @@ def extrapolate_open_set(
         )
         notes += (Note("few_strangers", text, fpir=fpir, strangers=len(unknown), few=fpir * len(unknown)),)
     estimates = {size: estimate for size, (estimate, _) in answers.items()}
-    return OpenSet(tuple(rows), estimates, notes, fpir, task.n_classes)
+    title = f"FNIR at FPIR {fpir:g}, from a gallery of {task.n_classes:,} classes"
+    facts = {"fpir": fpir, "classes_seen": task.n_classes}
+    return GrowthTable(title, "fnir", estimates, columns, notes, facts)
 
 
 def _read_strangers(
@@ -282,60 +256,21 @@ def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> 
     if r < 2:
         return np.asarray(out, dtype=np.float64)
     top = largest(scores, r + 1)
-    threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
-    scale = excess.mean(axis=1)
     known = np.where(np.isfinite(scores), scores, np.nan)
     mean, spread = np.nanmean(known, axis=1), np.nanstd(known, axis=1)
     group = np.argsort(np.argsort(mean)) * max(1, min(groups, n_rows // _PER_GROUP)) // n_rows
     for number in range(group.max() + 1):
+        rows = np.flatnonzero(group == number)
+        beyond = chance_beyond(top[rows], at[rows], spread[rows], count)
         # A row whose best scores are all alike has no tail: the share of better ones is all there is.
-        rows = np.flatnonzero((group == number) & (scale > 0))
-        if not rows.size:
-            continue
-        shape = pooled_shape(excess[rows] / scale[rows, None])
-        steady = steadied(scale[rows], spread[rows], r, shape)
-        height = (at[rows] - threshold[rows, None]) / steady[:, None]
-        tail = r / count * pareto_survival(np.maximum(height, 0.0), shape)
-        out[rows] = np.where(height > 0, tail, out[rows])
+        out[rows] = np.where(np.isnan(beyond), out[rows], beyond)
     return np.asarray(out, dtype=np.float64)
 
 
-@checked
-def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = False) -> Favorability:
-    """Favorability from 1:1 comparisons alone: scores of the right class, and scores of wrong ones.
-
-    Assumes that impostor scores follow one law for all cases (no case is harder than another except by its genuine
-    score): ``1 − U = P(impostor > genuine)``, with a generalised Pareto tail for the best tenth of impostor scores. If
-    cases do differ, the accuracies are biased, mostly too low for many classes; use whole rows of scores if you can.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> fit = pair_favorability(rng.normal(4.0, 1.0, 2000), rng.normal(size=20_000))
-    >>> from scipy.special import ndtr
-    >>> truth = np.mean(ndtr(rng.normal(4.0, 1.0, 10**5)) ** 999)
-    >>> bool(abs(fit.accuracy(1000)[0] - truth) < 0.05)
-    True
-    """
-    right, wrong = _checked_pairs(genuine, impostor, distance)
-    miss = _exceedance(wrong[None, :], right[None, :], wrong.size)[0]
-    return Favorability(miss=np.clip(miss, 0.0, 1.0), miss_weight=np.full(right.size, 1.0 / right.size))
-
-
-def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[Floats, Floats]:
-    """Both kinds of scores as numbers, higher for nearer."""
-    pairs = []
-    for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
-        # a tensor, also on a graph or on a device, as whole rows of scores are read
-        column = values.detach().cpu() if hasattr(values, "detach") else values
-        array = np.asarray(as_numbers(column, name)[0], dtype=np.float64)
-        if array.size < fewest:
-            raise InputError(name, f"has {array.size} scores", f"give at least {fewest}")
-        wrong = np.flatnonzero(~np.isfinite(array))
-        if wrong.size:
-            raise InputError(name, "has a score that is missing or infinite", "drop that pair", row=int(wrong[0]))
-        pairs.append(-array if distance else array)
-    return pairs[0], pairs[1]
+def _pair_favorability(genuine: Floats, impostor: Floats) -> Favorability:
+    """``1 − U = P(impostor > genuine)``, one law of impostor scores for all cases, with a Pareto tail."""
+    miss = _exceedance(impostor[None, :], genuine[None, :], impostor.size)[0]
+    return Favorability(miss=np.clip(miss, 0.0, 1.0), miss_weight=np.full(genuine.size, 1.0 / genuine.size))
 
 
 @checked
@@ -348,41 +283,54 @@ def extrapolate_pairs(
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
-) -> PairAccuracy:
+) -> GrowthTable:
     """Accuracy among ``k`` classes from comparisons one to one: scores of right pairs, and scores of wrong ones.
 
-    The distribution is that of :func:`pair_favorability`, with its assumption, which the result repeats in its notes.
+    Assumes that impostor scores follow one law for all cases (no case is harder than another except by its genuine
+    score): ``1 − U = P(impostor > genuine)``, with a generalised Pareto tail for the best tenth of impostor scores. If
+    cases do differ, the accuracies are biased, mostly too low for many classes; use whole rows of scores if you can.
     Genuine and impostor scores are resampled, each among themselves, as if all were independent: where one person has
     many of them, the interval is too short.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> found = extrapolate_pairs(rng.normal(4.0, 1.0, 500), rng.normal(size=20_000), k=[100, 1000])
-    >>> found[1000].low < found[1000].value < found[1000].high < found[100].high
-    True
+    >>> found = extrapolate_pairs(rng.normal(4.0, 1.0, 2000), rng.normal(size=20_000), k=[100, 1000], n_resamples=20)
+    >>> from scipy.special import ndtr
+    >>> truth = np.mean(ndtr(rng.normal(4.0, 1.0, 10**5)) ** 999)
+    >>> bool(abs(found[1000].value - truth) < 0.05), found[1000].low < found[1000].value < found[100].high
+    (True, True)
     """
-    sizes = sizes_asked(k)
-    right, wrong = _checked_pairs(genuine, impostor, distance)
-    fit = pair_favorability(right, wrong)
+    sizes, pairs = sizes_asked(k), []
+    for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
+        # a tensor, also on a graph or on a device, as whole rows of scores are read
+        column = values.detach().cpu() if hasattr(values, "detach") else values
+        array = np.asarray(as_numbers(column, name)[0], dtype=np.float64)
+        if array.size < fewest:
+            raise InputError(name, f"has {array.size} scores", f"give at least {fewest}")
+        unusable = np.flatnonzero(~np.isfinite(array))
+        if unusable.size:
+            raise InputError(name, "has a score that is missing or infinite", "drop that pair", row=int(unusable[0]))
+        pairs.append(-array if distance else array)
+    right, wrong = pairs
+    fit = _pair_favorability(right, wrong)
     rng = np.random.default_rng(seed)
     drawn = []
     for _ in range(n_resamples):
-        again = pair_favorability(rng.choice(right, right.size), rng.choice(wrong, wrong.size))
+        again = _pair_favorability(rng.choice(right, right.size), rng.choice(wrong, wrong.size))
         drawn.append(again.accuracy(sizes))
     ends = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0).T
-    rows, estimates = [], {}
+    estimates = {}
     for size, value, (low, high) in zip(sizes, fit.accuracy(sizes).tolist(), ends.tolist(), strict=True):
         # The middle part of what resamples gave, which is made to hold the value.
         low, high = min(low, value), max(high, value)
         estimates[size] = Estimate(f"accuracy@{size}", value, low, high, level, "pair bootstrap")
-        rows.append({"classes": size, "accuracy": value, "low": low, "high": high, "level": level})
     text = (
         "Assumes that impostor scores follow one distribution for all cases. If some people are easier to confuse than "
         "others, accuracies are wrong, mostly too low far out: use whole rows of scores if you have them."
     )
     notes = [Note("one_law", text)]
-    below = 1.0 - fit.reversed_roc_area
+    below = 1.0 - float(fit.accuracy(2)[0])
     if below > 0.5:
         text = (
             "Genuine scores are worse than impostor scores in {share:.0%} of the comparisons, as if the scale were "
@@ -394,4 +342,6 @@ def extrapolate_pairs(
             "{k:,} classes are more than the {impostor:,} impostor scores: the result rests on how their tail goes on."
         )
         notes.append(Note("far", text, k=max(sizes), impostor=wrong.size))
-    return PairAccuracy(tuple(rows), estimates, tuple(notes), fit, right.size, wrong.size)
+    title = f"Accuracy from {right.size:,} genuine and {wrong.size:,} impostor scores"
+    facts = {"genuine": right.size, "impostor": wrong.size}
+    return GrowthTable(title, "accuracy", estimates, {size: {} for size in sizes}, tuple(notes), facts)

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats
 from .curve_methods import climb, normal_weights
 from .favorability import Favorability, row_blocks
-from .task_evidence import BIN_WIDTH, GrowthMethod, ScoreSample, TaskEvidence
+from .tasks import BIN_WIDTH, GrowthMethod, ScoreSample, TaskEvidence
 
 Selector = Literal["biased", "unbiased"]
 # The share of competitors called tail, and the fewest scores that show one. Chosen by hand: more follow the shape of
@@ -128,17 +127,9 @@ class ParetoTail(GrowthMethod):
         if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
             message = "takes few distinct values, so that its best ones have no tail to follow"
             raise InputError("scores", message, "use a rank method such as 'probit_normal'")
-        threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
-        mean_excess = excess.mean(axis=1)
-        height = scores.true - threshold
-        tail = (height > 0) & (mean_excess > 0)
         better, level = _shares(scores)
-        if tail.any():
-            used = mean_excess > 0
-            shape = pooled_shape(excess[used] / mean_excess[used, None])
-            mean_excess[used] = steadied(mean_excess[used], scores.standing()[1][used], r, shape)
-            better[tail] = r / scores.count[tail] * pareto_survival(height[tail] / mean_excess[tail], shape)
-        return _with_ties(scores, better, level)
+        beyond = chance_beyond(top, scores.true[:, None], scores.standing()[1], scores.count)[:, 0]
+        return _with_ties(scores, np.where(np.isnan(beyond), better, beyond), level)
 
 
 @dataclass(frozen=True)
@@ -222,70 +213,61 @@ class CalibratedScores(GrowthMethod):
         return Favorability(miss=ndtr(-_FINE), miss_weight=law)
 
     def _line(self, evidence: TaskEvidence) -> tuple[Floats, Floats, Floats]:
-        """Three parameters by damped scoring on cases grouped by ``z`` and by losses; every ``z`` with its share."""
-        scores = evidence.known_scores()
+        """Three parameters by damped scoring on cases grouped by ``z`` and by losses; every ``z`` with its share.
+
+        Cases that stand equally far above their competitors and lose equally often are put together. One whose
+        competitors show no spread upwards stands where its rank puts it.
+        """
+        from scipy.special import log_ndtr, ndtri
+
+        scores, competitors = evidence.known_scores(), evidence.n_classes - 1
         losses = scores.losses
         if losses is None:
             losses = scores.count - (scores.others < scores.true[:, None]).sum(axis=1)
-        z, weight, likelihood = _by_standing(scores, losses, evidence.n_classes - 1)
-        distinct, place = np.unique(z, return_inverse=True)
-        trials = weight * max(scores.n_tested, 1)
-        theta = _calibration(distinct, place, trials, likelihood, np.array(self.start))
-        return theta, distinct, np.asarray(np.bincount(place, weights=weight), dtype=np.float64)
-
-
-def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
-    """Cases put together that stand equally far above their competitors and lose equally often.
-
-    A case whose competitors show no spread upwards stands where its rank puts it.
-    """
-    from scipy.special import log_ndtr, ndtri
-
-    middle, spread = scores.standing()
-    flat = ~(spread > 0)
-    if flat.mean() > _MOST_FLAT:
-        message = (
-            f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them all, so "
-            "there is no scale to place the right one on"
+        middle, spread = scores.standing()
+        flat = ~(spread > 0)
+        if flat.mean() > _MOST_FLAT:
+            message = (
+                f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them all, "
+                "so there is no scale to place the right one on"
+            )
+            raise InputError("scores", message, "use a rank method such as 'mixture'")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(flat, -ndtri((losses + 0.5) / (competitors + 1.0)), (scores.true - middle) / spread)
+        z = np.clip(np.round(5.0 * z) / 5.0, -8.0, 12.0)
+        # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
+        coarse = np.where(
+            losses < 60.0,
+            np.round(2.0 * losses) / 2.0,
+            60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0),
         )
-        raise InputError("scores", message, "use a rank method such as 'mixture'")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(flat, -ndtri((losses + 0.5) / (competitors + 1.0)), (scores.true - middle) / spread)
-    z = np.clip(np.round(5.0 * z) / 5.0, -8.0, 12.0)
-    # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
-    coarse = np.where(
-        losses < 60.0,
-        np.round(2.0 * losses) / 2.0,
-        60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0),
-    )
-    pairs, where = np.unique(np.column_stack([z, coarse]), axis=0, return_inverse=True)
-    weight = np.asarray(np.bincount(where.ravel(), weights=scores.weight), dtype=np.float64)
-    log = (competitors - pairs[:, 1:]) * log_ndtr(_STANDING) + pairs[:, 1:] * log_ndtr(-_STANDING)
-    return pairs[:, 0], weight, np.exp(log - log.max(axis=1, keepdims=True))
+        pairs, where = np.unique(np.column_stack([z, coarse]), axis=0, return_inverse=True)
+        share = np.asarray(np.bincount(where.ravel(), weights=scores.weight), dtype=np.float64)
+        log = (competitors - pairs[:, 1:]) * log_ndtr(_STANDING) + pairs[:, 1:] * log_ndtr(-_STANDING)
+        likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+        distinct, place = np.unique(pairs[:, 0], return_inverse=True)
+        trials = share * max(scores.n_tested, 1)
 
+        def read(theta: Floats) -> tuple[float, Floats]:
+            tau = float(np.exp(theta[2]))
+            off = (_STANDING[None, :] - (theta[0] + theta[1] * distinct)[:, None]) / tau
+            law = np.exp(-0.5 * off * off)
+            law /= law.sum(axis=1, keepdims=True) + 1e-300
+            chance = np.einsum("ij,ij->i", likelihood, law[place]) + 1e-300
+            slopes = []
+            for slope in (off / tau, off * off):
+                centred = law * (slope - (law * slope).sum(axis=1, keepdims=True))
+                slopes.append(np.einsum("ij,ij->i", likelihood, centred[place]) / chance)
+            score = np.column_stack([slopes[0], slopes[0] * distinct[place], slopes[1]])
+            away = (theta - _PRIOR_MEAN) / _PRIOR_SPREAD
+            return float(trials @ np.log(chance) - 0.5 * away @ away), score
 
-def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood: Floats, start: Floats) -> Floats:
-    """``α, β, log τ`` that are most likely after the losses, by damped scoring."""
+        def slopes(theta: Floats, score: Floats) -> tuple[Floats, Floats]:
+            gradient = trials @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
+            return gradient, (score * trials[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
 
-    def read(theta: Floats) -> tuple[float, Floats]:
-        spread = float(np.exp(theta[2]))
-        off = (_STANDING[None, :] - (theta[0] + theta[1] * z)[:, None]) / spread
-        law = np.exp(-0.5 * off * off)
-        law /= law.sum(axis=1, keepdims=True) + 1e-300
-        chance = np.einsum("ij,ij->i", likelihood, law[place]) + 1e-300
-        slopes = []
-        for slope in (off / spread, off * off):
-            centred = law * (slope - (law * slope).sum(axis=1, keepdims=True))
-            slopes.append(np.einsum("ij,ij->i", likelihood, centred[place]) / chance)
-        score = np.column_stack([slopes[0], slopes[0] * z[place], slopes[1]])
-        away = (theta - _PRIOR_MEAN) / _PRIOR_SPREAD
-        return float(weight @ np.log(chance) - 0.5 * away @ away), score
-
-    def slopes(theta: Floats, score: Floats) -> tuple[Floats, Floats]:
-        gradient = weight @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
-        return gradient, (score * weight[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
-
-    return climb(read, slopes, start, _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
+        theta = climb(read, slopes, np.array(self.start), _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
+        return theta, distinct, np.asarray(np.bincount(place, weights=share), dtype=np.float64)
 
 
 def _complete(evidence: TaskEvidence, name: str) -> ScoreSample:
@@ -322,6 +304,27 @@ def _with_ties(scores: ScoreSample, better: Floats, level: Floats) -> Favorabili
 def largest(rows: Floats, n: int) -> Floats:
     """The ``n`` largest values of every row, the largest first."""
     return -np.sort(np.partition(-rows, n - 1, axis=1)[:, :n], axis=1)
+
+
+def chance_beyond(top: Floats, points: Floats, spread: Floats, count: Floats | int) -> Floats:
+    """The chance that one of ``count`` competitors scores above each point, by a generalised Pareto tail.
+
+    ``top`` has the best scores of every row, the largest first; the last one is the threshold of its tail. Rows share
+    the shape, and their scales are drawn together. It is nan at points below the threshold, and where the best scores
+    are all alike, so that there is no tail.
+    """
+    r = top.shape[1] - 1
+    threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
+    scale = excess.mean(axis=1)
+    used = np.flatnonzero(scale > 0)
+    chance = np.full((len(top), points.shape[1]), np.nan)
+    if used.size:
+        shape = pooled_shape(excess[used] / scale[used, None])
+        steady = steadied(scale[used], spread[used], r, shape)
+        height = (points[used] - threshold[used, None]) / steady[:, None]
+        rate = np.broadcast_to(r / np.asarray(count, dtype=np.float64), len(top))[used, None]
+        chance[used] = np.where(height > 0, rate * pareto_survival(np.maximum(height, 0.0), shape), np.nan)
+    return chance
 
 
 def pareto_survival(excess: Floats, shape: float) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,7 @@ from ..sources.rules import is_missing
 from ..types import Floats, Labels
 from ..validate import check_whole, one_of
 from .favorability import row_blocks
-from .task_evidence import TIE_RULES, Note, Ties, middle_and_spread
-from .tasks import CurveTask, Indices, KeptScores, ScoreTask, WinsTask
+from .tasks import TIE_RULES, CurveTask, Indices, KeptScores, Note, ScoreTask, Ties, WinsTask, middle_and_spread
 
 Metric = str | Callable[[Floats, Floats], Floats]
 # Up to this many scores (80 MB) all are kept for the methods on scores; beyond, the best of every case. A tail is a
@@ -47,20 +46,15 @@ def from_scores(
     *,
     classes: Any = None,
     distance: bool = False,
-    ties: str = "random",
-    groups: Any = None,
-    templates: str = "best",
     candidates: bool = False,
-    keep: int = LARGEST_KEPT,
     instead: str = _INSTEAD,
+    **how: Any,
 ) -> ScoreTask:
     """A matrix of test cases × classes and the true class of every case.
 
     With ``candidates`` a row is a candidate list: a score that is missing (nan) is below all that are there.
-    ``instead`` says in a note what is made of probabilities.
-
-    A class may have several columns (``classes`` then repeats its name): ``templates`` says whether the best or the
-    mean of them counts.
+    ``instead`` says in a note what is made of probabilities. A class may have several columns (``classes`` then repeats
+    its name). The rest is for :func:`_compare`.
     """
     matrix = number_matrix(scores, "scores")
     n_cases, n_columns = matrix.shape
@@ -70,48 +64,52 @@ def from_scores(
         raise InputError("scores", "has no rows", "give at least one test case")
     given = None if labels is None else _column(labels, "labels", n_cases, "cases", "give one per case")
     if classes is None and given is not None:
-        classes = _frame_columns(scores, given)
-    columns, case_class = _match(given, classes, n_cases, n_columns, "classes")
-    task = _Comparer(columns, case_class, ties, groups, templates, keep)
+        # The columns of a frame are named after the classes, where every label is among them, if only as text.
+        names = getattr(scores, "column_names", getattr(scores, "columns", None))
+        as_text = {str(value): value for value in given.tolist()}
+        by_name = [as_text.get(str(name), name) for name in names] if names is not None else []
+        classes = by_name if names is not None and set(as_text.values()) <= set(by_name) else None
     total, smallest = _shared_total(matrix, distance)
     probable = total in _PROBABILITY_TOTALS
     hints: list[Note] = []
     if total is not None:
         # Scores that share a fixed sum are not marginal: another class would lower them all.
         hints.append(Note("probabilities", _OF_PROBABILITIES + instead if probable else _OF_VOTES, total=total))
-    finite, decisions, chosen = True, n_columns > 2, False
-    for rows in row_blocks(n_cases, n_columns):
-        block = np.asarray(matrix[rows], dtype=np.float64)
-        bad = np.isnan(block)
-        if candidates:
-            block = np.where(bad, np.inf if distance else -np.inf, block)
-        elif bad.any():
-            row, column = (int(place) for place in np.argwhere(bad)[0])
-            message = f"has a missing value (nan) in column {column}"
+
+    def blocks() -> Iterator[tuple[slice, Floats]]:
+        decisions, chosen = n_columns > 2, False
+        for rows in row_blocks(n_cases, n_columns):
+            block = np.asarray(matrix[rows], dtype=np.float64)
+            bad = np.isnan(block)
+            if candidates:
+                block = np.where(bad, np.inf if distance else -np.inf, block)
+            elif bad.any():
+                row, column = (int(place) for place in np.argwhere(bad)[0])
+                message = f"has a missing value (nan) in column {column}"
+                remedy = (
+                    "drop the case, give the score a value, or pass {candidates=True} if missing means too low to be "
+                    "listed"
+                )
+                raise InputError("scores", message, remedy, row=rows.start + row)
+            if probable:
+                # A share rounded to 0 is taken as half the smallest that is left.
+                block = np.log(np.maximum(1.0 - block if distance else block, smallest / 2.0))
+            elif distance:
+                block = -block
+            top, low = block.max(axis=1, keepdims=True), block.min(axis=1, keepdims=True)
+            decisions = decisions and bool(((block == top) | (block == low)).all())
+            chosen = chosen or bool((block != block[:, :1]).any())
+            yield rows, block
+        if decisions and chosen:
+            message = "holds decisions: no row has more than two distinct values"
             remedy = (
-                "drop the case, give the score a value, or pass {candidates=True} if missing means too low to be listed"
+                "give the scores behind the decisions, or the accuracy at two or more numbers of classes with "
+                "{accuracies}"
             )
-            raise InputError("scores", message, remedy, row=rows.start + row)
-        if probable:
-            # A share rounded to 0 is taken as half the smallest that is left.
-            block = np.log(np.maximum(1.0 - block if distance else block, smallest / 2.0))
-        elif distance:
-            block = -block
-        finite = finite and bool(np.isfinite(block).all())
-        top, low = block.max(axis=1, keepdims=True), block.min(axis=1, keepdims=True)
-        decisions = decisions and bool(((block == top) | (block == low)).all())
-        chosen = chosen or bool((block != block[:, :1]).any())
-        if rows.start == 0:
-            hints += _label_hints(block, given, columns, case_class)
-        task.add(rows, block)
-    if decisions and chosen:
-        message = "holds decisions: no row has more than two distinct values"
-        remedy = (
-            "give the scores behind the decisions, or the accuracy at two or more numbers of classes with {accuracies}"
-        )
-        raise InputError("scores", message, remedy)
-    # ±inf has a rank but no place on a scale: the rank methods stay.
-    return task.task(hints, scale=finite, probability_total=total if probable else None)
+            raise InputError("scores", message, remedy)
+
+    matched = _match(given, classes, n_cases, n_columns, "classes")
+    return _compare(blocks(), given, *matched, hints, probability_total=total if probable else None, **how)
 
 
 def from_embeddings(
@@ -122,13 +120,17 @@ def from_embeddings(
     probe_labels: Labels | None = None,
     metric: Metric = "euclidean",
     distance: bool | None = None,
-    ties: str = "random",
-    groups: Any = None,
-    templates: str = "best",
-    keep: int = LARGEST_KEPT,
+    **how: Any,
 ) -> ScoreTask:
     """Gallery embeddings, one or several per class, and probes to be recognised, compared a block at a time."""
-    known, asked = (_embeddings(values, name) for values, name in ((gallery, "gallery"), (probes, "probes")))
+    points = {}
+    for name, values in (("gallery", gallery), ("probes", probes)):
+        points[name] = np.asarray(number_matrix(values, name), dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(points[name]).all(axis=1))
+        if bad.size:
+            message, remedy = "has a value that is missing or infinite", "drop the row or embed it again"
+            raise InputError(name, message, remedy, row=int(bad[0]))
+    known, asked = points.values()
     if known.shape[1] != asked.shape[1]:
         message = f"has {asked.shape[1]} dimensions against {known.shape[1]} in the gallery"
         raise InputError("probes", message, "embed both by the same model")
@@ -142,20 +144,19 @@ def from_embeddings(
     given = None
     if probe_labels is not None:
         given = _column(probe_labels, "labels", len(asked), "cases", "give one per case")
-    columns, case_class = _match(given, gallery_labels, len(asked), len(known), "gallery_labels")
-    task = _Comparer(columns, case_class, ties, groups, templates, keep)
     similarity = _similarity(known, metric, distance)
-    hints: list[Note] = []
-    for rows in row_blocks(len(asked), len(known)):
-        block = similarity(asked[rows])
-        if np.isnan(block).any():
-            row, column = (int(place) for place in np.argwhere(np.isnan(block))[0])
-            message = f"gives no similarity (nan) between probe {rows.start + row} and gallery row {column}"
-            raise InputError("metric", message, "remove embeddings of length zero or choose {metric='euclidean'}")
-        if rows.start == 0:
-            hints = _label_hints(block, given, columns, case_class)
-        task.add(rows, block)
-    return task.task(hints)
+
+    def blocks() -> Iterator[tuple[slice, Floats]]:
+        for rows in row_blocks(len(asked), len(known)):
+            block = similarity(asked[rows])
+            if np.isnan(block).any():
+                row, column = (int(place) for place in np.argwhere(np.isnan(block))[0])
+                message = f"gives no similarity (nan) between probe {rows.start + row} and gallery row {column}"
+                raise InputError("metric", message, "remove embeddings of length zero or choose {metric='euclidean'}")
+            yield rows, block
+
+    matched = _match(given, gallery_labels, len(asked), len(known), "gallery_labels")
+    return _compare(blocks(), given, *matched, [], **how)
 
 
 def from_wins(
@@ -182,7 +183,8 @@ def from_wins(
     number = np.arange(beaten.size)
     if labels is not None:
         number = _numbered(_column(labels, "labels", beaten.size, "cases", "give one per case"))
-    return WinsTask(int(n_classes), beaten, equal, number, rule)
+    share = 1.0 / np.bincount(number)[number]
+    return WinsTask(int(n_classes), number, share, beaten, equal, rule)
 
 
 def from_accuracies(accuracies: Any) -> CurveTask:
@@ -219,47 +221,67 @@ def whole_rows(scores: Any, labels: Any, **options: Any) -> tuple[ScoreTask, Kep
     return task, task.scores
 
 
-class _Comparer:
-    """Takes blocks of scores (cases × columns, higher is better) and keeps who beat whom, and the scores needed."""
+def _compare(
+    blocks: Iterator[tuple[slice, Floats]],
+    labels: NDArray[Any] | None,
+    columns: Indices,
+    case_class: Indices,
+    hints: list[Note],
+    *,
+    ties: str = "random",
+    groups: Any = None,
+    templates: str = "best",
+    keep: int = LARGEST_KEPT,
+    probability_total: float | None = None,
+) -> ScoreTask:
+    """The task from blocks of scores (cases × columns, higher is better): who beat whom, and the scores needed.
 
-    def __init__(
-        self, columns: Indices, case_class: Indices, ties: str, groups: Any, templates: str, keep: int
-    ) -> None:
-        self.columns, self.case_class = columns, case_class
-        self.ties: Ties = one_of(*TIE_RULES)(ties, "ties")
-        self.templates = one_of("best", "mean")(templates, "templates")
-        self.n_classes = int(columns.max()) + 1
-        self.family = family_numbers(groups, self.n_classes)
-        self.n_units = self.n_classes if self.family is None else int(self.family.max()) + 1
-        if self.n_units < 2:
-            raise InputError("groups", "puts all classes into one family", "give at least two families")
-        self.unit = case_class if self.family is None else self.family[case_class]
-        self.all_kept = case_class.size * self.n_units <= keep
-        self.parts: dict[str, list[Any]] = defaultdict(list)
-
-    def add(self, cases: slice, block: Floats) -> None:
-        """One block of cases."""
-        rows, parts = np.arange(block.shape[0]), self.parts
-        if self.n_classes < self.columns.size:
-            order, starts = _by_number(self.columns)
-            if self.templates == "best":
+    ``templates`` says whether the best or the mean of the columns of a class counts. Up to ``keep`` scores are kept.
+    """
+    rule: Ties = one_of(*TIE_RULES)(ties, "ties")
+    one_of("best", "mean")(templates, "templates")
+    n_classes = n_units = int(columns.max()) + 1
+    family = family_numbers(groups, n_classes)
+    unit = case_class
+    if family is not None:
+        n_units, unit = int(family.max()) + 1, family[case_class]
+    if n_units < 2:
+        raise InputError("groups", "puts all classes into one family", "give at least two families")
+    parts: dict[str, list[Any]] = defaultdict(list)
+    finite = True
+    for cases, block in blocks:
+        if cases.start == 0:
+            hints += _label_hints(block, labels, columns, case_class)
+        finite = finite and bool(np.isfinite(block).all())
+        rows, own = np.arange(block.shape[0]), unit[cases]
+        if n_classes < columns.size:
+            order, starts = _by_number(columns)
+            if templates == "best":
                 block = np.maximum.reduceat(block[:, order], starts, axis=1)
             else:
-                block = np.add.reduceat(block[:, order], starts, axis=1) / np.bincount(self.columns)
-        true = block[rows, self.case_class[cases]]
-        if self.family is not None:
-            block = self._one_column_per_family(block, true, cases)
-        own = self.unit[cases]
+                block = np.add.reduceat(block[:, order], starts, axis=1) / np.bincount(columns)
+        true = block[rows, case_class[cases]]
+        if family is not None:
+            # The best class of every family; in its own a case stands for itself, and its siblings for a chance.
+            sibling = family[None, :] == own[:, None]
+            sibling[rows, case_class[cases]] = False
+            level = (sibling & (block == true[:, None])).sum(axis=1)
+            chances = {"random": 1.0 / (level + 1.0), "optimistic": np.ones(rows.size), "pessimistic": level == 0}
+            beaten_by = (sibling & (block > true[:, None])).sum(axis=1)
+            parts["own_family"].append(np.where(beaten_by > 0, 0.0, chances[rule]))
+            order, starts = _by_number(family)
+            block = np.asarray(np.maximum.reduceat(block[:, order], starts, axis=1))
+            block[rows, own] = true
         equal = block == true[:, None]
         equal[rows, own] = False
         parts["beaten"].append(np.packbits(block < true[:, None], axis=1))
-        parts["tied"].append(np.packbits(equal, axis=1) if equal.any() else None)
+        parts["tied"].append(np.packbits(equal, axis=1))
         others = block.copy()  # the block may be a part of the caller's matrix
         others[rows, own] = -np.inf
-        middle, spread = middle_and_spread(others[:, :: max(1, self.n_units // _ENOUGH_COLUMNS)])
-        if not self.all_kept:
-            depth = min(BEST_KEPT, self.n_units - 1)
-            place = np.argpartition(others, self.n_units - depth, axis=1)[:, self.n_units - depth :]
+        middle, spread = middle_and_spread(others[:, :: max(1, n_units // _ENOUGH_COLUMNS)])
+        if case_class.size * n_units > keep:
+            depth = min(BEST_KEPT, n_units - 1)
+            place = np.argpartition(others, n_units - depth, axis=1)[:, n_units - depth :]
             others = np.take_along_axis(others, place, axis=1)
             order = np.argsort(-others, axis=1)
             others = np.take_along_axis(others, order, axis=1)
@@ -267,46 +289,27 @@ class _Comparer:
         for name, values in (("true", true), ("middle", middle), ("spread", spread), ("values", others)):
             parts[name].append(values)
 
-    def _one_column_per_family(self, block: Floats, true: Floats, cases: slice) -> Floats:
-        """The best class of every family; in its own family a case stands for itself, and its siblings for a chance."""
-        assert self.family is not None
-        rows, own = np.arange(block.shape[0]), self.case_class[cases]
-        sibling = self.family[None, :] == self.family[own][:, None]
-        sibling[rows, own] = False
-        beaten_by = (sibling & (block > true[:, None])).sum(axis=1)
-        level = (sibling & (block == true[:, None])).sum(axis=1)
-        chance = {"random": 1.0 / (level + 1.0), "optimistic": np.ones(rows.size), "pessimistic": level == 0}[self.ties]
-        self.parts["own_family"].append(np.where(beaten_by > 0, 0.0, chance))
-        order, starts = _by_number(self.family)
-        best = np.asarray(np.maximum.reduceat(block[:, order], starts, axis=1))
-        best[rows, self.unit[cases]] = true
-        return best
+    def joined(name: str) -> Any:
+        # Parts are let go, so that a large task is not in memory twice.
+        return np.concatenate(parts.pop(name)) if name in parts else None
 
-    def task(self, hints: list[Note], *, scale: bool = True, probability_total: float | None = None) -> ScoreTask:
-        """The finished task; without ``scale`` scores have ranks alone."""
-
-        def joined(name: str) -> Any:
-            # Parts are let go, so that a large task is not in memory twice.
-            return np.concatenate(self.parts.pop(name)) if name in self.parts else None
-
-        tied = self.parts.pop("tied")
-        if any(part is not None for part in tied):
-            pairs = zip(tied, self.parts["beaten"], strict=True)
-            self.parts["tied"] = [np.zeros_like(beaten) if part is None else part for part, beaten in pairs]
-        scores = KeptScores(*map(joined, ("values", "true", "middle", "spread", "best"))) if scale else None
-        return ScoreTask(
-            n_classes=self.n_units,
-            case_class=self.unit,
-            case_share=1.0 / np.bincount(self.case_class, minlength=self.n_classes)[self.case_class],
-            beaten_bits=joined("beaten"),
-            tied_bits=joined("tied"),
-            ties=self.ties,
-            scores=scores,
-            own_family=joined("own_family"),
-            classes_each=self.n_classes / self.n_units,
-            hints=tuple(hints),
-            probability_total=probability_total,
-        )
+    if not any(part.any() for part in parts["tied"]):
+        del parts["tied"]
+    # ±inf has a rank but no place on a scale: the rank methods stay.
+    scores = KeptScores(*map(joined, ("values", "true", "middle", "spread", "best"))) if finite else None
+    return ScoreTask(
+        n_classes=n_units,
+        case_class=unit,
+        case_share=1.0 / np.bincount(case_class, minlength=n_classes)[case_class],
+        beaten_bits=joined("beaten"),
+        tied_bits=joined("tied"),
+        ties=rule,
+        scores=scores,
+        own_family=joined("own_family"),
+        classes_each=n_classes / n_units,
+        hints=tuple(hints),
+        probability_total=probability_total,
+    )
 
 
 def _by_number(number: Indices) -> tuple[Indices, Indices]:
@@ -329,25 +332,25 @@ def _numbered(values: NDArray[Any]) -> Indices:
 
 def _similarity(gallery: Floats, metric: Metric, distance: bool | None) -> Callable[[Floats], Floats]:
     """The function that compares probes (rows) with the gallery (columns); higher is nearer."""
-
-    def own(part: Floats) -> Floats:
-        block = np.asarray(metric(part, gallery), dtype=np.float64)  # type: ignore[operator]
-        if block.shape != (part.shape[0], gallery.shape[0]):
-            message = f"returned an array of shape {block.shape} for {len(part)} probes and {len(gallery)} gallery rows"
-            raise InputError("metric", message, "return one score per probe (rows) and gallery row (columns)")
-        return -block if distance else block
-
-    def cosine(part: Floats) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            unit, other = (points / np.linalg.norm(points, axis=1, keepdims=True) for points in (part, gallery))
-        return np.asarray(unit @ other.T)
-
+    if not callable(metric) and not (isinstance(metric, str) and metric in ("cosine", "euclidean")):
+        raise InputError("metric", f"is {show(metric)}", "choose 'euclidean', 'cosine' or give a function")
     # Distances do not change when all points move; near the origin their squares lose fewer digits.
     centre = gallery.mean(axis=0)
     moved = gallery - centre
     length = (moved * moved).sum(axis=1)
 
-    def euclidean(part: Floats) -> Floats:
+    def compare(part: Floats) -> Floats:
+        if callable(metric):
+            block = np.asarray(metric(part, gallery), dtype=np.float64)
+            if block.shape != (part.shape[0], gallery.shape[0]):
+                sizes = f"{len(part)} probes and {len(gallery)} gallery rows"
+                remedy = "return one score per probe (rows) and gallery row (columns)"
+                raise InputError("metric", f"returned an array of shape {block.shape} for {sizes}", remedy)
+            return -block if distance else block
+        if metric == "cosine":
+            with np.errstate(invalid="ignore", divide="ignore"):
+                unit, other = (points / np.linalg.norm(points, axis=1, keepdims=True) for points in (part, gallery))
+            return np.asarray(unit @ other.T)
         part = part - centre
         block = part @ moved.T
         block *= -2.0
@@ -356,11 +359,7 @@ def _similarity(gallery: Floats, metric: Metric, distance: bool | None) -> Calla
         np.sqrt(np.maximum(block, 0.0, out=block), out=block)
         return np.asarray(np.negative(block, out=block))
 
-    if callable(metric):
-        return own
-    if not isinstance(metric, str) or metric not in ("cosine", "euclidean"):
-        raise InputError("metric", f"is {show(metric)}", "choose 'euclidean', 'cosine' or give a function")
-    return cosine if metric == "cosine" else euclidean
+    return compare
 
 
 def _array(values: Any, name: str) -> NDArray[Any]:
@@ -399,15 +398,6 @@ def _as_floats(array: NDArray[Any]) -> Floats:
     return np.asarray(array, dtype=np.float64)
 
 
-def _embeddings(values: Any, name: str) -> Floats:
-    array = np.asarray(number_matrix(values, name), dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if bad.size:
-        message, remedy = "has a value that is missing or infinite", "drop the row or embed it again"
-        raise InputError(name, message, remedy, row=int(bad[0]))
-    return array
-
-
 def _column(values: Any, name: str, n: int, of: str, remedy: str) -> NDArray[Any]:
     """As many labels or names as there are of something, none of them missing."""
     column = _array(values, name).ravel()
@@ -421,16 +411,6 @@ def _column(values: Any, name: str, n: int, of: str, remedy: str) -> NDArray[Any
     return column
 
 
-def _frame_columns(scores: Any, labels: NDArray[Any]) -> list[Any] | None:
-    """The classes that a frame's columns are named after, where every label is among them, if only as text."""
-    names = getattr(scores, "column_names", getattr(scores, "columns", None))
-    if names is None:
-        return None
-    as_text = {str(value): value for value in labels.tolist()}
-    by_name = [as_text.get(str(name), name) for name in names]
-    return by_name if set(as_text.values()) <= set(by_name) else None
-
-
 def _match(
     labels: NDArray[Any] | None, classes: Any, n_cases: int, n_columns: int, class_name: str
 ) -> tuple[Indices, Indices]:
@@ -440,10 +420,25 @@ def _match(
             message = f"is missing for {n_cases} cases and {n_columns} classes"
             raise InputError("labels", message, "without it, case i must belong to class i")
         return np.arange(n_columns), np.arange(n_cases)
-    if classes is None:
-        names = _class_names(labels, n_columns, class_name)
-    else:
+    if classes is not None:
         names = _column(classes, class_name, n_columns, "columns", "give one per column, in order").tolist()
+    else:
+        # Where nobody says the class of each column, the labels may; where that would be a guess, it is an error.
+        try:
+            distinct = sorted(set(labels.tolist()))
+        except TypeError:
+            raise InputError("labels", "holds values of different kinds", "give one kind of label") from None
+        kind = labels.dtype.kind
+        if kind in "iu" and distinct[0] >= 0 and distinct[-1] < n_columns:
+            names = list(range(n_columns))
+        elif len(distinct) == n_columns and kind in "iufb":
+            names = distinct
+        elif len(distinct) == n_columns:  # names do not say which column is whose; sorted order would be a guess
+            message = f"is missing, and labels are names such as {show(distinct[0])}"
+            raise InputError(class_name, message, "name the class of each column, in order")
+        else:
+            message = f"is missing: labels hold {len(distinct)} distinct values for {n_columns} columns"
+            raise InputError(class_name, message, "name the class of each column")
     number: dict[Any, int] = {}
     columns = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.intp)
     cases = np.empty(n_cases, dtype=np.intp)
@@ -453,24 +448,6 @@ def _match(
             raise InputError("labels", message, "add its column, or drop the case", row=row)
         cases[row] = number[value]
     return columns, cases
-
-
-def _class_names(labels: NDArray[Any], n_columns: int, class_name: str) -> list[Any]:
-    """The class of each column where nobody says it, from the labels; where that would be a guess, it is refused."""
-    try:
-        distinct = sorted(set(labels.tolist()))
-    except TypeError:
-        raise InputError("labels", "holds values of different kinds", "give one kind of label") from None
-    kind = labels.dtype.kind
-    if kind in "iu" and distinct[0] >= 0 and distinct[-1] < n_columns:
-        return list(range(n_columns))
-    if len(distinct) == n_columns and kind in "iufb":
-        return distinct
-    if len(distinct) == n_columns:  # names do not say which column is whose; their sorted order would be a guess
-        message = f"is missing, and labels are names such as {show(distinct[0])}"
-        raise InputError(class_name, message, "name the class of each column, in order")
-    message = f"is missing: labels hold {len(distinct)} distinct values for {n_columns} columns"
-    raise InputError(class_name, message, "name the class of each column")
 
 
 def _counts(values: Any, name: str) -> Floats:

@@ -1,20 +1,25 @@
-"""The observed task in its three forms: cases compared with every class, wins alone, accuracies alone.
+"""What was observed, and what a method may look at of it.
 
-Each can show itself whole, by random parts of its classes (for the back-test) and resampled (for the interval).
+A test case of a ``k1``-class task is summed up by how many of its ``k1 − 1`` distractors the right class beats
+(``L``) and how many it ties (``t``). The histogram of ``L`` is all that the rank methods need. A task has three forms:
+cases compared with every class, wins alone, accuracies alone. Each can show itself whole, by random parts of its
+classes (for the back-test) and resampled (for the interval).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+from ..reference import documented
 from ..types import Floats
-from .favorability import row_blocks
-from .task_evidence import LOST_OF_TIES, Note, ScoreSample, TaskEvidence, Ties, tie_credit, win_histogram
+from .favorability import Favorability, mix, row_blocks
 
 Bits = NDArray[np.uint8]
 Indices = NDArray[np.intp]
@@ -22,6 +27,434 @@ Indices = NDArray[np.intp]
 _JACKKNIFE_POINTS = 40
 # Cases of a part or a resample of a very large task. Chosen by hand: their shape and spread are steady enough.
 _ENOUGH_CASES = 5000
+Ties = Literal["random", "optimistic", "pessimistic"]
+TIE_RULES: tuple[Ties, ...] = ("random", "optimistic", "pessimistic")
+LOST_OF_TIES: dict[Ties, float] = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}
+NoteKind = Literal[
+    "far", "cut_off", "no_errors", "few_errors", "few_classes", "upside_down", "shifted_labels", "probabilities",
+    "ties", "wins_alone", "no_scores", "not_marginal", "no_interval", "families", "few_strangers", "one_law",
+]  # fmt: skip
+# Points of the curve that are fitted; TaskEvidence.sketch says why so few are enough.
+_CURVE_POINTS = 120
+# Up to so many classes the matrix of credits (720 kB) is kept for all resamples; beyond, a recursion takes its place.
+_SMALL = 300
+# Rows whose scores are binned and transformed at a time: 256 × 2048 numbers are 4 MB.
+_ROWS_AT_ONCE = 256
+# Distances between standardised scores are counted in bins no wider than the smallest bandwidth that is tried for up to
+# 5,000 competitors, up to ten deviations from the mean; the transform is twice as long, so that both ends do not meet.
+BIN_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
+
+
+class Note(str):
+    """A sentence; ``kind`` and ``facts`` say the same to a program.
+
+    >>> note = Note("few_errors", "Only {wrong} of {cases} cases were wrong.", wrong=3, cases=100)
+    >>> note, note.kind, note.facts["wrong"]
+    ('Only 3 of 100 cases were wrong.', 'few_errors', 3)
+    """
+
+    kind: NoteKind
+    facts: dict[str, Any]
+    _text: str
+
+    def __new__(cls, kind: NoteKind, text: str, **facts: Any) -> Note:
+        """The sentence is ``text`` with the facts filled in."""
+        note = super().__new__(cls, text.format(**facts))
+        note.kind, note.facts, note._text = kind, facts, text
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[Any, dict[str, Any]]:  # for pickle and copy
+        return (self.kind, self._text), self.facts
+
+
+def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, ties: Ties) -> Floats:
+    """Share of cases that beat 0, 1, …, ``n_classes − 1`` distractors, ties settled by the rule.
+
+    Random tie-breaking puts a case with ``L`` beaten and ``t`` tied at each of ``L … L + t`` with equal chance,
+    which gives the closed form ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(k1−1, k−1))`` for its accuracy. Counts that
+    are not whole (rescaled resamples) are split between their two neighbours.
+
+    >>> win_histogram(np.array([1.0]), np.array([1.0]), np.array([1.0]), 3, "random").tolist()
+    [0.0, 0.5, 0.5]
+    """
+    if ties == "optimistic":
+        beaten, tied = beaten + tied, np.zeros_like(tied)
+    elif ties == "pessimistic":
+        tied = np.zeros_like(tied)
+    most = n_classes - 1
+    low = np.clip(beaten, 0.0, most)
+    width = np.floor(tied + 0.5).astype(np.intp)
+    whole = np.floor(low).astype(np.intp)
+    part = low - whole
+    histogram = np.zeros(n_classes)
+    # A uniform stretch L … L+t is a difference of two running sums: no loop over the ties.
+    slope = np.zeros(n_classes + 1)
+    alone = width == 0
+    for start, mass in ((whole, weight * (1.0 - part)), (np.minimum(whole + 1, most), weight * part)):
+        histogram += np.bincount(start[alone], weights=mass[alone], minlength=n_classes)
+        if alone.all():
+            continue
+        # A stretch that would leave the scale is shortened and keeps its mass.
+        first, stop = start[~alone], np.minimum(start + width, most)[~alone]
+        share = mass[~alone] / (stop - first + 1.0)
+        slope += np.bincount(first, weights=share, minlength=n_classes + 1)
+        slope -= np.bincount(stop + 1, weights=share, minlength=n_classes + 1)
+    stretches = np.cumsum(slope)[:n_classes]
+    # Rounding of the running sum leaves specks of 1e-17, some negative, in empty bins.
+    stretches[stretches < 1e-15] = 0.0
+    histogram += stretches
+    return np.asarray(histogram / histogram.sum(), dtype=np.float64)
+
+
+def average_accuracy(histogram: Floats, k: Floats | None = None, *, top: int = 1) -> Floats:
+    """Average test accuracy over all subsets of ``k`` of the ``k1`` classes (Zheng et al. Eq. 4).
+
+    ``ATA_k = Σ_L share(L) · C(L, k−1) / C(k1−1, k−1)``, by the recursion
+    ``term(k+1) = term(k) · (L − k + 1) / (k1 − k)``: binomials overflow, their ratio does not.
+    Returned for ``k = 1 … k1``, or for the whole numbers ``k`` given in rising order. With ``top=t``, the right class
+    need only be among the first ``t``.
+
+    >>> average_accuracy(np.array([0.25, 0.25, 0.5])).tolist()
+    [1.0, 0.625, 0.5]
+    >>> average_accuracy(np.array([0.25, 0.25, 0.5]), np.array([3.0]), top=2).round(12).tolist()
+    [0.75]
+    """
+    n_classes, level = histogram.size, np.flatnonzero(histogram)
+    count, term = level.astype(np.float64), histogram[level]
+    if k is not None or top > 1:
+        kk = np.arange(1.0, n_classes + 1.0) if k is None else np.asarray(k, dtype=np.float64)
+        return np.asarray(term @ credit(count, kk, n_classes - 1, top=top), dtype=np.float64)
+    out = np.zeros(n_classes)
+    out[0] = term.sum()
+    first = 0
+    for classes in range(1, n_classes):
+        # Cases that beat fewer than `classes` distractors lose every subset from here on.
+        while first < level.size and level[first] < classes:
+            first += 1
+        if first == level.size:
+            break
+        term[first:] *= (count[first:] - classes + 1.0) / (n_classes - classes)
+        out[classes] = term[first:].sum()
+    return out
+
+
+def credit(beaten: Floats, k: Floats, competitors: int, *, top: int = 1) -> Floats:
+    """Share of the subsets of ``k − 1`` of ``n`` competitors in which fewer than ``top`` win, by log-gamma.
+
+    ``Σ_{j<top} C(n−L, j) C(L, k−1−j) / C(n, k−1)`` for every case (rows) and number of classes (columns).
+    """
+    level = np.maximum(beaten, 0.0)[:, None]
+    drawn = np.asarray(k, dtype=np.float64)[None, :] - 1.0
+    if top > 1 and (drawn == competitors).all():
+        # Of all competitors there is one subset.
+        return np.where(beaten[:, None] >= 0.0, (competitors - level < top) * np.ones_like(drawn), 0.0)
+    total = np.zeros((level.size, drawn.size))
+    for winners in range(top):
+        ways = _log_choose(level, drawn - winners) + _log_choose(competitors - level, winners)
+        total += np.exp(ways - _log_choose(competitors, drawn))
+    return np.where((drawn <= competitors) & (beaten >= 0.0)[:, None], np.minimum(total, 1.0), 0.0)
+
+
+def _log_choose(n: Floats | float, k: Floats | float) -> Floats:
+    from scipy.special import gammaln
+
+    with np.errstate(invalid="ignore"):
+        possible = (np.asarray(k) <= n) & (np.asarray(k) >= 0.0)
+        taken = np.where(possible, k, 0.0)
+        log = gammaln(np.asarray(n) + 1.0) - gammaln(taken + 1.0) - gammaln(np.asarray(n) - taken + 1.0)
+    return np.where(possible, log, -np.inf)
+
+
+def tie_credit(beaten: Floats, tied: Floats, k: Floats, competitors: int, ties: Ties, *, top: int = 1) -> Floats:
+    """Share of the subsets of ``k − 1`` competitors that a case survives, ties settled by the rule.
+
+    Random: ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(n, k−1))``; with ``top`` above 1 the mean over the places of the tie.
+
+    >>> tie_credit(np.array([0.0]), np.array([1.0]), np.array([2.0]), 1, "random").round(12).tolist()
+    [[0.5]]
+    """
+    wide = np.maximum(tied, 0.0)
+    if ties == "optimistic":
+        return credit(beaten + wide, k, competitors, top=top)
+    plain = credit(beaten, k, competitors, top=top)
+    if ties == "pessimistic" or not (tied > 0).any():
+        return plain
+    if top > 1:
+        # Sums over all places up to each: a stretch of places is the difference of two.
+        summed = np.cumsum(credit(np.arange(competitors + 1.0), k, competitors, top=top), axis=0)
+        first, stop = beaten.astype(np.intp), (beaten + wide).astype(np.intp)
+        mean = (summed[stop] - np.where(first[:, None] > 0, summed[first - 1], 0.0)) / (wide[:, None] + 1.0)
+    else:
+        upper = credit(np.where(beaten < 0, -1.0, beaten + wide + 1.0), k + 1.0, competitors + 1)
+        lower = credit(beaten, k + 1.0, competitors + 1)
+        mean = (upper - lower) * (competitors + 1.0) / (k[None, :] * (wide[:, None] + 1.0))
+    return np.where(tied[:, None] > 0, mean, plain)
+
+
+@dataclass(frozen=True)
+class ScoreSample:
+    """Scores of every case: of its own class, and of the others (higher is better).
+
+    Rows are as long as the longest; a shorter row (its own class drawn twice in a resample, or only its best scores
+    kept) is filled up with −inf. ``count`` is the number of competitors, ``depth`` how many of them, from the best
+    down, are in the row; ``middle`` and ``spread`` (see :func:`middle_and_spread`) are of all its competitors.
+    ``losses`` are the competitors, out of ``n_classes − 1``, that the right class does not beat. In a resample
+    (``resampled``) scores are repeated with their classes.
+    """
+
+    true: Floats
+    others: Floats
+    count: Floats
+    weight: Floats
+    depth: Floats | None = None
+    middle: Floats | None = None
+    spread: Floats | None = None
+    losses: Floats | None = None
+    n_tested: int = 0
+    resampled: bool = False
+    ties: Ties = "random"
+
+    def standing(self) -> tuple[Floats, Floats]:
+        """Middle and spread of every row, found from the row itself where they were not given."""
+        if self.middle is not None and self.spread is not None:
+            return self.middle, self.spread
+        return middle_and_spread(self.others)
+
+    @cached_property
+    def mean_and_deviation(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of every case's competitors."""
+        real = np.isfinite(self.others)
+        filled = np.where(real, self.others, 0.0)
+        mean = filled.sum(axis=1) / self.count
+        gap = np.where(real, filled - mean[:, None], 0.0)
+        deviation = np.sqrt((gap * gap).sum(axis=1) / np.maximum(self.count - 1.0, 1.0))
+        flat = np.flatnonzero(~(deviation > 0))
+        if flat.size:
+            raise InputError(
+                "scores",
+                "gives the same score to all other classes, so nothing can be said about the shape of its scores",
+                "use a rank method such as 'mixture'",
+                row=int(flat[0]),
+            )
+        return mean, deviation
+
+    @cached_property
+    def pairs_at_distance(self) -> Floats:
+        """Pairs of competitors, per case, by how many bins their standardised scores are apart.
+
+        From one Fourier transform per case of its binned scores.
+        """
+        mean, deviation = self.mean_and_deviation
+        pairs = np.zeros(_LENGTH // 2)
+        bins = int(2 * _REACH / BIN_WIDTH)
+        for start in range(0, mean.size, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            z = (self.others[rows] - mean[rows, None]) / deviation[rows, None]
+            place = np.where(np.isfinite(z), np.clip((z + _REACH) / BIN_WIDTH, 0, bins - 1), bins).astype(np.intp)
+            n_rows = z.shape[0]
+            flat = place + np.arange(n_rows)[:, None] * (bins + 1)
+            binned = np.bincount(flat.ravel(), minlength=n_rows * (bins + 1)).reshape(n_rows, bins + 1)[:, :bins]
+            power = np.abs(np.fft.rfft(binned, _LENGTH, axis=1)) ** 2
+            pairs += np.fft.irfft(power.sum(axis=0), _LENGTH)[: _LENGTH // 2]
+        per_row = np.maximum(np.round(pairs), 0.0) / mean.size
+        per_row[0] = max(per_row[0] - float(self.count.mean()), 0.0) / 2.0
+        return per_row
+
+
+def middle_and_spread(rows: Floats) -> tuple[Floats, Floats]:
+    """Median of every row, and ``√(2π)·mean((s − median)₊)``: its spread upwards, which for a normal law is its σ.
+
+    Only competitors near the top matter. Those far below, and there may be very far ones, count as below and no more.
+    ``−inf`` is no competitor.
+
+    >>> middle_and_spread(np.array([[0.0, 1.0, 2.0, -np.inf], [-1e9, 1.0, 2.0, -np.inf]]))[1].round(3).tolist()
+    [0.836, 0.836]
+    """
+    ordered = np.sort(rows, axis=1)
+    count = np.isfinite(rows).sum(axis=1)
+    first, last = rows.shape[1] - count, rows.shape[1] - 1
+    pair = np.stack([first + (count - 1) // 2, first + count // 2], axis=1)
+    middle = np.take_along_axis(ordered, np.clip(pair, 0, last), axis=1).mean(axis=1)
+    with np.errstate(invalid="ignore"):
+        above = np.where(ordered > middle[:, None], ordered - middle[:, None], 0.0).sum(axis=1)
+        return middle, np.sqrt(2.0 * np.pi) * above / np.maximum(count, 1)
+
+
+@dataclass(frozen=True)
+class TaskEvidence:
+    """One task of ``n_classes`` classes as the methods see it.
+
+    ``histogram[L]`` is the share of cases (classes weighing equally) that beat ``L`` distractors. It is missing
+    where only accuracies were given, and ``scores`` where only wins were. ``kept`` is the share of cases that beat
+    the rest of their own family; everything else is about those alone.
+    """
+
+    n_classes: int
+    histogram: Floats | None = None
+    scores: ScoreSample | None = None
+    pairs: tuple[Floats, Floats] | None = None
+    kept: float = 1.0
+
+    @cached_property
+    def curve(self) -> tuple[Floats, Floats]:
+        """Every known ``k`` ≥ 2 and the average test accuracy there."""
+        if self.pairs is not None:
+            return self.pairs
+        assert self.histogram is not None
+        k = np.arange(2.0, self.n_classes + 1.0)
+        if self.n_classes <= _SMALL:
+            return k, np.asarray(self.histogram @ _credits(self.n_classes), dtype=np.float64)
+        return k, average_accuracy(self.histogram)[1:]
+
+    @cached_property
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """About a hundred log-spaced points of the curve, each with the number of ``k`` it stands for.
+
+        A curve of thousands of points has a few dozen degrees of freedom: least squares on these points, each
+        weighted by its stretch, is least squares on all of them.
+        """
+        if self.pairs is not None:
+            k, accuracy = self.pairs
+            return k, accuracy, np.ones(k.size)
+        assert self.histogram is not None
+        k = np.arange(2.0, self.n_classes + 1.0)
+        if k.size > _CURVE_POINTS:
+            k = np.unique(np.round(np.geomspace(2.0, self.n_classes, _CURVE_POINTS)))
+        edges = np.concatenate([[1.5], (k[1:] + k[:-1]) / 2.0, [self.n_classes + 0.5]])
+        if self.n_classes <= _SMALL:
+            return k, self.curve[1][k.astype(np.intp) - 2], np.diff(edges)
+        return k, average_accuracy(self.histogram, k), np.diff(edges)
+
+    def known_scores(self) -> ScoreSample:
+        """The scores, for a method that cannot do without them."""
+        if self.scores is None:
+            raise InputError("method", "needs the scores themselves, not only wins", "use a rank method or give scores")
+        return self.scores
+
+    @property
+    def last_accuracy(self) -> float:
+        """Accuracy at the largest number of classes seen, losses inside the own family included."""
+        last = float(self.histogram[-1]) if self.histogram is not None else float(self.curve[1][-1])
+        return self.kept * last
+
+    def whole_task(self, fit: Favorability) -> Favorability:
+        """A fit to the cases that beat their own family, with those that did not: these never win again."""
+        if self.kept >= 1.0:
+            return fit
+        return mix([fit, Favorability(miss=np.ones(1), miss_weight=np.ones(1))], [self.kept, 1.0 - self.kept])
+
+
+@lru_cache(maxsize=8)
+def _credits(n_classes: int) -> Floats:
+    """What every number of wins (rows) is worth at 2 … ``n_classes`` classes: the same for all resamples of a task."""
+    return credit(np.arange(float(n_classes)), np.arange(2.0, n_classes + 1.0), n_classes - 1)
+
+
+@documented
+@runtime_checkable
+class GrowthMethod(Protocol):
+    """Turns what was seen at ``k1`` classes into a distribution of favorability.
+
+    A class that derives from it need only define ``name``, ``needs_scores`` and ``fit``.
+    """
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether ranks are not enough."""
+
+    def fit(self, evidence: TaskEvidence) -> Favorability:
+        """The fitted distribution."""
+
+    def variants(self) -> tuple[GrowthMethod, ...]:
+        """The settings among which a back-test chooses; itself alone where nothing is to be chosen."""
+        return (self,)
+
+    def settled(self, evidence: TaskEvidence) -> GrowthMethod:
+        """The method with its data-driven settings fixed, so that a resample does not choose them anew."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class WinsTask:
+    """Distractors beaten and tied per case, out of ``n_classes − 1``; ``case_share`` weighs classes equally.
+
+    Which distractors they were is unknown, so a smaller or resampled set of competitors is drawn for every case
+    on its own. What cases share, a class that beats many of them, cannot be seen: intervals are a little short.
+    """
+
+    n_classes: int
+    case_class: Indices
+    case_share: Floats
+    beaten: Floats
+    tied: Floats
+    ties: Ties
+    classes_each: float = 1.0
+    hints: tuple[Note, ...] = ()
+    has_scores = False
+
+    @property
+    def n_cases(self) -> int:
+        """Test cases."""
+        return int(self.case_class.size)
+
+    @cached_property
+    def n_tested(self) -> int:
+        """Classes (or families) with test cases of their own."""
+        return int(np.unique(self.case_class).size)
+
+    def case_weight(self, class_weight: Floats) -> Floats:
+        """Weights of the cases, summing to one, so that classes weigh as given however many cases they have."""
+        weight = class_weight[self.case_class] * self.case_share
+        return np.asarray(weight / weight.sum(), dtype=np.float64)
+
+    def evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
+        """The task in which every class appears as often as ``copies`` says; wins of all cases in it."""
+        drawn = copies[self.case_class] > 0
+        weight = self.case_weight(copies)[drawn]
+        return TaskEvidence(n_classes, win_histogram(beaten[drawn], tied[drawn], weight, n_classes, self.ties))
+
+    def whole(self) -> TaskEvidence:
+        """All classes."""
+        return self.evidence(np.ones(max(self.n_classes, self.n_tested)), self.beaten, self.tied, self.n_classes)
+
+    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
+        """A random part of the tested classes, each case against a random part of its competitors."""
+        size = max(2, round(share * self.n_classes))
+        for number in range(n):
+            rng = np.random.default_rng([seed, 3, number])
+            copies = np.zeros(self.n_tested)
+            copies[rng.choice(self.n_tested, max(1, round(share * self.n_tested)), replace=False)] = 1.0
+            drawn = copies[self.case_class] > 0
+            beaten, tied = np.zeros((2, self.n_cases), dtype=np.int64)
+            beaten[drawn], tied[drawn] = self.beaten[drawn], self.tied[drawn]
+            beaten[drawn] = rng.hypergeometric(beaten[drawn], self.n_classes - 1 - beaten[drawn], size - 1)
+            lost = self.n_classes - 1 - self.beaten[drawn].astype(np.int64) - tied[drawn]
+            tied[drawn] = rng.hypergeometric(tied[drawn], lost, size - 1 - beaten[drawn])
+            yield self.evidence(copies, beaten.astype(float), tied.astype(float), size)
+
+    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
+        """Resampled classes, each case against competitors resampled for it alone."""
+        most = self.n_classes - 1
+        for number in range(n):
+            rng = np.random.default_rng([seed, 4, number])
+            copies = np.bincount(rng.integers(0, self.n_tested, self.n_tested), minlength=self.n_tested).astype(float)
+            drawn = copies[self.case_class] > 0
+            beaten, tied = self.beaten.copy(), self.tied.copy()
+            beaten[drawn] = rng.binomial(most, self.beaten[drawn] / most)
+            of_others = np.minimum(tied[drawn] / np.maximum(most - self.beaten[drawn], 1.0), 1.0)
+            tied[drawn] = rng.binomial((most - beaten[drawn]).astype(np.int64), of_others)
+            yield self.evidence(copies, beaten, tied, self.n_classes)
+
+    def standard_error(self, k: Floats) -> tuple[Floats, str]:
+        """Spread between classes; the competitors are taken as given, because who they were is unknown."""
+        if self.n_tested < 2:
+            return np.full(k.size, np.nan), "none: one class"
+        credit = tie_credit(self.beaten, self.tied, k, self.n_classes - 1, self.ties)
+        return spread_between_classes(credit, self.case_class), "spread between classes"
 
 
 @dataclass(frozen=True)
@@ -35,8 +468,8 @@ class KeptScores:
     best: NDArray[np.int32] | None = None
 
 
-@dataclass(frozen=True)
-class ScoreTask:
+@dataclass(frozen=True, eq=False)
+class ScoreTask(WinsTask):
     """Test cases × classes, kept as bits: who beat whom (and who tied, where ties exist); 20,000 classes need 50 MB.
 
     Where classes come in families, ``n_classes`` counts families: a case competes with the best class of every other
@@ -44,61 +477,36 @@ class ScoreTask:
     ``probability_total`` is what those of a row sum to.
     """
 
-    n_classes: int
-    case_class: Indices
-    case_share: Floats
-    beaten_bits: Bits
-    tied_bits: Bits | None
-    ties: Ties
+    beaten: Floats = field(init=False)
+    tied: Floats = field(init=False)
+    beaten_bits: Bits = field(kw_only=True)
+    tied_bits: Bits | None = field(kw_only=True)
     scores: KeptScores | None = None
     own_family: Floats | None = None
-    classes_each: float = 1.0
-    hints: tuple[Note, ...] = ()
     probability_total: float | None = None
 
-    @property
-    def n_cases(self) -> int:
-        """Test cases."""
-        return int(self.case_class.size)
+    def __post_init__(self) -> None:
+        wins = self.counts(np.ones((self.n_classes, 1)))
+        self.__dict__.update(beaten=wins[0][:, 0], tied=wins[1][:, 0], has_scores=self.scores is not None)
 
-    @cached_property
-    def n_tested(self) -> int:
-        """Classes (or families) with test cases of their own."""
-        return int(np.unique(self.case_class).size)
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether the values of the scores are at hand."""
-        return self.scores is not None
-
-    def counts(self, class_weight: Floats) -> tuple[Floats, Floats]:
+    def counts(self, class_weight: Floats) -> list[Floats]:
         """Beaten and tied distractors of every case (rows) when classes weigh as in each column."""
         weight = np.ascontiguousarray(class_weight, dtype=np.float32)
-        return self._product(self.beaten_bits, weight), self._product(self.tied_bits, weight)
+        counted = []
+        for bits in (self.beaten_bits, self.tied_bits):
+            counted.append(np.zeros((self.n_cases, weight.shape[1])))
+            for rows, block in self._unpacked(bits):
+                counted[-1][rows] = block @ weight
+        return counted
 
-    def _product(self, bits: Bits | None, weight: NDArray[np.float32]) -> Floats:
-        out = np.zeros((self.n_cases, weight.shape[1]))
-        for rows, block in self._unpacked(bits) if bits is not None else ():
-            out[rows] = block @ weight
-        return out
-
-    def _unpacked(self, bits: Bits) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    def _unpacked(self, bits: Bits | None) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        if bits is None:
+            return
         for rows in row_blocks(self.n_cases, self.n_classes):
             yield rows, np.unpackbits(bits[rows], axis=1, count=self.n_classes).astype(np.float32)
 
-    @cached_property
-    def wins(self) -> tuple[Floats, Floats]:
-        """Beaten and tied distractors of every case in the whole task."""
-        beaten, tied = self.counts(np.ones((self.n_classes, 1)))
-        return beaten[:, 0], tied[:, 0]
-
-    def case_weight(self, class_weight: Floats) -> Floats:
-        """Weights of the cases, summing to one, so that classes weigh as given however many cases they have."""
-        weight = class_weight[self.case_class] * self.case_share
-        return np.asarray(weight / weight.sum(), dtype=np.float64)
-
-    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
-        """The task in which every class appears as often as ``copies`` says; wins of the cases drawn into it."""
+    def evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
+        """The same with scores, and with the losses inside families."""
         drawn = copies[self.case_class] > 0
         weight = self.case_weight(copies)
         kept = 1.0
@@ -113,10 +521,6 @@ class ScoreTask:
         losses = np.maximum(n_classes - 1.0 - beaten - (1.0 - LOST_OF_TIES[self.ties]) * tied, 0.0)
         sample = self._sample(np.flatnonzero(drawn), copies, weight, losses)
         return TaskEvidence(n_classes, histogram, sample, kept=kept)
-
-    def whole(self) -> TaskEvidence:
-        """All classes."""
-        return self._evidence(np.ones(self.n_classes), *self.wins, self.n_classes)
 
     def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
         """Random parts of the classes without replacement; successive ones are disjoint as far as they fit, so that all
@@ -133,29 +537,31 @@ class ScoreTask:
                     inside[part, column] = 1.0
                     column += 1
             split += 1
-        beaten, tied = self.counts(inside)
-        for column in range(n):
-            yield self._evidence(inside[:, column], beaten[:, column], tied[:, column], size)
+        for copies, beaten, tied in zip(inside.T, *(wins.T for wins in self.counts(inside)), strict=True):
+            yield self.evidence(copies, beaten, tied, size)
 
     def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
         """Class bootstrap: copies of the own class are no competitors, and wins are rescaled to ``k1 − 1``."""
-        draws = [self._resample(seed, number) for number in range(n)]
-        copies = np.stack([np.bincount(draw, minlength=self.n_classes) for draw in draws], axis=1).astype(np.float64)
-        beaten, tied = self.counts(copies)
-        for column in range(n):
-            competitors = self.n_classes - copies[self.case_class, column]
+        drawn = np.empty((self.n_classes, n))
+        for number in range(n):
+            rng, draw = np.random.default_rng([seed, 2, number]), np.empty(0, dtype=np.intp)
+            # A resample without any tested class is no task, and with one competitor, drawn again and again, no scale.
+            while not np.isin(draw, self.case_class).any() or np.unique(draw).size < min(3, self.n_classes):
+                draw = rng.integers(0, self.n_classes, self.n_classes)
+            drawn[:, number] = np.bincount(draw, minlength=self.n_classes)
+        for copies, beaten, tied in zip(drawn.T, *(wins.T for wins in self.counts(drawn)), strict=True):
+            competitors = self.n_classes - copies[self.case_class]
             scale = (self.n_classes - 1.0) / np.maximum(competitors, 1.0)
-            yield self._evidence(copies[:, column], beaten[:, column] * scale, tied[:, column] * scale, self.n_classes)
+            yield self.evidence(copies, beaten * scale, tied * scale, self.n_classes)
 
     def _sample(self, cases: Indices, copies: Floats, weight: Floats, losses: Floats) -> ScoreSample | None:
-        if self.scores is None:
-            return None
         kept = self.scores
+        if kept is None:
+            return None
         if kept.best is not None and copies.min() < 1:
             # A part or a resample of a very large task: some thousands of its cases, in no order, tell as much.
             cases = np.sort(np.random.default_rng(0).permutation(cases)[:_ENOUGH_CASES])
         own, weight = self.case_class[cases], weight / weight[cases].sum()
-        count = copies.sum() - copies[own]
         depth = None
         if kept.best is None:
             classes = np.repeat(np.arange(self.n_classes), copies.astype(np.intp))
@@ -164,24 +570,23 @@ class ScoreTask:
         else:
             # The best scores of each case, as often as their class was drawn; their order stays.
             often = copies[kept.best[cases]].astype(np.intp)
-            long = often.sum(axis=1)
+            depth = often.sum(axis=1)
             flat = np.repeat(kept.values[cases].ravel(), often.ravel())
-            place = np.arange(flat.size) - np.repeat(np.cumsum(long) - long, long)
-            others = np.full((cases.size, int(long.max())), -np.inf)
-            others[np.repeat(np.arange(cases.size), long), place] = flat
-            depth = long.astype(np.float64)
+            place = np.arange(flat.size) - np.repeat(np.cumsum(depth) - depth, depth)
+            others = np.full((cases.size, int(depth.max())), -np.inf)
+            others[np.repeat(np.arange(cases.size), depth), place] = flat
         return ScoreSample(
-            kept.true[cases],
-            others,
-            count,
-            weight[cases],
-            depth,
-            kept.middle[cases],
-            kept.spread[cases],
-            losses[cases],
-            int(np.count_nonzero(np.bincount(own))),
-            bool(copies.max() > 1),
-            self.ties,
+            true=kept.true[cases],
+            others=others,
+            count=copies.sum() - copies[own],
+            weight=weight[cases],
+            depth=depth,
+            middle=kept.middle[cases],
+            spread=kept.spread[cases],
+            losses=losses[cases],
+            n_tested=int(np.count_nonzero(np.bincount(own))),
+            resampled=bool(copies.max() > 1),
+            ties=self.ties,
         )
 
     def standard_error(self, k: Floats) -> tuple[Floats, str]:
@@ -199,105 +604,19 @@ class ScoreTask:
         """Some forty numbers of classes, and the accuracies there (columns) with each class left out (rows)."""
         # With one class left out there is no task of all k1: its error is taken from k1 − 1.
         points = np.unique(np.round(np.geomspace(2.0, max(self.n_classes - 1.0, 2.0), _JACKKNIFE_POINTS)))
-        beaten, tied = self.wins
+        beaten, tied = self.beaten, self.tied
         share_of_case = self.case_weight(np.ones(self.n_classes))
         weight = share_of_case if self.own_family is None else share_of_case * self.own_family
         left = self.n_classes - 2
         kept = tie_credit(beaten, tied, points, left, self.ties) * weight[:, None]
         total = np.tile(kept.sum(axis=0), (self.n_classes, 1))
         for bits, wins, ties in ((self.beaten_bits, beaten - 1.0, tied), (self.tied_bits, beaten, tied - 1.0)):
-            if bits is not None:
-                lost = tie_credit(wins, ties, points, left, self.ties) * weight[:, None] - kept
-                for rows, block in self._unpacked(bits):
-                    total += block.T @ lost[rows].astype(np.float32)
+            lost = tie_credit(wins, ties, points, left, self.ties) * weight[:, None] - kept
+            for rows, block in self._unpacked(bits):
+                total += block.T @ lost[rows].astype(np.float32)
         np.subtract.at(total, self.case_class, kept)
         share = np.bincount(self.case_class, weights=share_of_case, minlength=self.n_classes)
         return points, total / (1.0 - share)[:, None]
-
-    def _resample(self, seed: int, number: int) -> Indices:
-        rng = np.random.default_rng([seed, 2, number])
-        while True:
-            draw = np.sort(rng.integers(0, self.n_classes, self.n_classes))
-            # A resample without any tested class is no task, and with one competitor, drawn again and again, no scale.
-            if np.isin(draw, self.case_class).any() and np.unique(draw).size >= min(3, self.n_classes):
-                return draw
-
-
-@dataclass(frozen=True)
-class WinsTask:
-    """Distractors beaten and tied per case, out of ``n_classes − 1``.
-
-    Which distractors they were is unknown, so a smaller or resampled set of competitors is drawn for every case
-    on its own. What cases share, a class that beats many of them, cannot be seen: intervals are a little short.
-    """
-
-    n_classes: int
-    beaten: Floats
-    tied: Floats
-    case_class: Indices
-    ties: Ties
-    classes_each: float = 1.0
-    has_scores: bool = False
-    hints: tuple[Note, ...] = ()
-
-    @property
-    def n_cases(self) -> int:
-        """Test cases."""
-        return int(self.beaten.size)
-
-    @property
-    def n_tested(self) -> int:
-        """Classes with test cases of their own."""
-        return int(self.case_class.max()) + 1
-
-    @property
-    def wins(self) -> tuple[Floats, Floats]:
-        """Beaten and tied distractors of every case."""
-        return self.beaten, self.tied
-
-    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
-        drawn = copies[self.case_class] > 0
-        weight = copies[self.case_class] / np.bincount(self.case_class)[self.case_class]
-        return TaskEvidence(
-            n_classes, win_histogram(beaten, tied, weight[drawn] / weight[drawn].sum(), n_classes, self.ties)
-        )
-
-    def whole(self) -> TaskEvidence:
-        """All cases."""
-        return self._evidence(np.ones(self.n_tested), self.beaten, self.tied, self.n_classes)
-
-    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """A random part of the tested classes, each case against a random part of its competitors."""
-        size = max(2, round(share * self.n_classes))
-        tested = max(1, round(share * self.n_tested))
-        for number in range(n):
-            rng = np.random.default_rng([seed, 3, number])
-            copies = np.zeros(self.n_tested)
-            copies[rng.choice(self.n_tested, tested, replace=False)] = 1.0
-            drawn = copies[self.case_class] > 0
-            beaten, tied = self.beaten[drawn].astype(np.int64), self.tied[drawn].astype(np.int64)
-            fewer = rng.hypergeometric(beaten, self.n_classes - 1 - beaten, size - 1)
-            equal = rng.hypergeometric(tied, self.n_classes - 1 - beaten - tied, size - 1 - fewer)
-            yield self._evidence(copies, fewer.astype(float), equal.astype(float), size)
-
-    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """Resampled classes, each case against competitors resampled for it alone."""
-        most = self.n_classes - 1
-        for number in range(n):
-            rng = np.random.default_rng([seed, 4, number])
-            copies = np.bincount(rng.integers(0, self.n_tested, self.n_tested), minlength=self.n_tested).astype(float)
-            drawn = copies[self.case_class] > 0
-            beaten, tied = self.beaten[drawn], self.tied[drawn]
-            more = rng.binomial(most, beaten / most)
-            equal = rng.binomial(most - more, np.minimum(tied / np.maximum(most - beaten, 1.0), 1.0))
-            yield self._evidence(copies, more.astype(float), equal.astype(float), self.n_classes)
-
-    def standard_error(self, k: Floats) -> tuple[Floats, str]:
-        """Spread between classes; the competitors are taken as given, because who they were is unknown."""
-        if self.n_tested < 2:
-            return np.full(k.size, np.nan), "none: one class"
-        credit = tie_credit(self.beaten, self.tied, k, self.n_classes - 1, self.ties)
-        return spread_between_classes(credit, self.case_class), "spread between classes"
 
 
 def jackknife_error(without: Floats) -> Floats:
@@ -320,11 +639,10 @@ class CurveTask:
 
     k: Floats
     accuracy: Floats
-    n_cases: int = 0
-    n_tested: int = 0
-    classes_each: float = 1.0
-    has_scores: bool = False
+    n_cases = n_tested = 0
+    classes_each = 1.0
     hints: tuple[Note, ...] = ()
+    has_scores = False
 
     @property
     def n_classes(self) -> int:
@@ -350,4 +668,4 @@ class CurveTask:
         return np.full(k.size, np.nan), "none: accuracies without counts"
 
 
-ObservedTask = ScoreTask | WinsTask | CurveTask
+ObservedTask = WinsTask | CurveTask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ from ..validate import check_estimator, check_number, check_whole, checked
 from .extrapolation_result import Extrapolation, Observed, logit, sizes_asked
 from .favorability import ComparedByContent, Favorability, mix
 from .method_choice import every_method
-from .task_evidence import Note
-from .tasks import CurveTask
+from .tasks import CurveTask, Note
 
 # The shapes whose mean is followed: of the methods that read a curve alone, those that may take part in `auto`'s mean.
 _METHODS = ("gaussian", "probit_normal", "exponential")
@@ -39,119 +38,6 @@ def retrained_curve(sizes: Sequence[int], accuracy: Any) -> Favorability:
     """The curve through accuracies that were seen at some numbers of classes: the mean of three shapes."""
     fits = _fits(sizes, accuracy)
     return mix(list(fits.values()), [1.0 / len(fits)] * len(fits))
-
-
-@dataclass(frozen=True)
-class _Training:
-    """Rows that can be chosen by a mask, dense or sparse, their labels, the classes, and the sizes to train at."""
-
-    points: Any
-    labels: NDArray[Any]
-    classes: NDArray[Any]
-    sizes: list[int]
-
-    @staticmethod
-    def of(X: Any, y: Any, sizes: Any, test_share: float) -> _Training:
-        """What both ways of retraining are given, checked."""
-        try:
-            points = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-        except ValueError:
-            remedy = "give every row the same number of columns"
-            raise InputError("X", "has rows of different lengths", remedy) from None
-        labels = as_column(y, "y")
-        check_present(labels, "y")
-        if points.shape[:1] != labels.shape:
-            n_rows = points.shape[0] if points.shape else 0
-            raise InputError("y", f"has {labels.size} labels for {n_rows} rows", "give one per row")
-        try:
-            classes = np.unique(labels)
-        except (TypeError, ValueError):
-            message = "holds values of different kinds, or missing ones"
-            raise InputError("y", message, "give one kind of label") from None
-        check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
-        wanted = sorted(sizes_asked(sizes, 2, "sizes"))
-        if len(wanted) < 2 or wanted[-1] > classes.size:
-            message = f"is {show(wanted)} for {classes.size} classes"
-            raise InputError("sizes", message, "give two or more sizes, none above that")
-        return _Training(points, labels, classes, wanted)
-
-    def accuracy(self, estimator: Any, trained: NDArray[np.bool_], tested: NDArray[np.bool_]) -> float:
-        """Accuracy on the tested rows of a copy of the estimator that was fitted to the trained ones."""
-        from sklearn.base import clone
-
-        model = clone(estimator).fit(self.points[trained], self.labels[trained])
-        return float(np.mean(model.predict(self.points[tested]) == self.labels[tested]))
-
-
-@checked(estimator=check_estimator)
-def extrapolate_training(
-    estimator: Estimator,
-    X: Any,
-    y: Labels,
-    *,
-    sizes: Sequence[int],
-    k: int | Iterable[int] | None = None,
-    n_rounds: int = 10,
-    test_share: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Extrapolation:
-    """Predict the accuracy with more classes for a classifier that is not marginal (softmax, k-nearest neighbours,
-    trees).
-
-    In every round the estimator is cloned and trained on random classes of each of ``sizes``, as many as there are at
-    most, and tested on held-out cases of those classes; the mean accuracies by size are extrapolated by the methods
-    that read curves alone. The interval comes from refitting the curve of every round, so it shows how accuracy varies
-    with the classes drawn and with the split; rounds overlap in their classes, so the interval is too short if the
-    largest size is close to all classes. The number of training cases per class stays the same.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(np.arange(40), 10)
-    >>> X = rng.normal(size=(40, 4))[y] + 0.4 * rng.normal(size=(400, 4))
-    >>> ex = extrapolate_training(KNeighborsClassifier(3), X, y, sizes=[5, 10, 20, 40], k=[80], n_rounds=3)
-    >>> ex.accuracy(80).value < ex.observed[5].value
-    True
-    """
-    data = _Training.of(X, y, sizes, test_share)
-    labels, wanted = data.labels, data.sizes
-    asked = [2 * wanted[-1], 5 * wanted[-1]] if k is None else sizes_asked(k, 1)
-    seen = np.empty((n_rounds, len(wanted)))
-    for number in range(n_rounds):
-        rng = np.random.default_rng([seed, number])
-        order = rng.permutation(data.classes)
-        test = rng.random(labels.size) < test_share
-        for place, size in enumerate(wanted):
-            inside = np.isin(labels, order[:size])
-            trained, tested = inside & ~test, inside & test
-            if not (tested.any() and np.unique(labels[trained]).size > 1):
-                message = f"is {test_share:g}, which leaves {trained.sum()} of {inside.sum()} cases for training"
-                raise InputError("test_share", message, "choose a share nearer to a half, or larger {sizes}")
-            seen[number, place] = data.accuracy(estimator, trained, tested)
-    fits = _fits(wanted, seen.mean(axis=0))
-    error = seen.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(len(wanted), np.nan)
-    curve = np.array(wanted, dtype=np.float64), seen.mean(axis=0), error
-    listing = ", ".join(map(str, wanted))
-    text = (
-        "The estimator was retrained at {sizes} classes. The extrapolation follows the shape of these accuracies; no "
-        "theory supports it."
-    )
-    return Extrapolation(
-        n_classes=wanted[-1],
-        n_cases=int(labels.size),
-        observed=Observed(*curve, "spread between rounds", level, wanted[-1]),
-        method=f"retrained at {listing} classes",
-        favorability=retrained_curve(wanted, seen.mean(axis=0)),
-        fits=fits,
-        weights=dict.fromkeys(fits, 1.0 / len(fits)),
-        plausible=tuple(fits),
-        replicates=tuple(retrained_curve(wanted, row).compressed() for row in seen) if n_rounds > 1 else (),
-        k=tuple(asked),
-        level=level,
-        general_notes=(Note("not_marginal", text, sizes=listing),),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,23 +71,21 @@ class TrainingGrowth(ComparedByContent, TabularResult):
         cases) and the spread between rounds. With two numbers of cases a floor cannot be estimated, so the value comes
         from the curve without one: treat it as a best case.
         """
+        check_whole(k, "k", 1)
         check_whole(cases, "cases", 1)
-        models = learning_curves(self.cases, self.at_classes(k), cases)
-        rounds = [learning_curves(self.cases, self._at(one, k), cases)[-1] for one in self.seen]
+
+        def reached(grid: Floats) -> list[float]:
+            at_k = [float(retrained_curve(self.sizes, column).accuracy(k)[0]) for column in grid.T]
+            return learning_curves(self.cases, np.array(at_k), cases)
+
+        models = reached(self.seen.mean(axis=0))
+        rounds = [reached(grid)[-1] for grid in self.seen]
         value = models[-1]
         if len(rounds) < 2:
             return Estimate(f"accuracy({k}, {cases})", value)
         reach = t_quantile(self.level, len(rounds) - 1.0) * float(np.std(rounds, ddof=1))
         low, high = max(min(models) - reach, 0.0), min(max(models) + reach, 1.0)
         return Estimate(f"accuracy({k}, {cases})", value, low, high, self.level, "rounds and curves")
-
-    def at_classes(self, k: int) -> Floats:
-        """The accuracies at ``k`` classes, one for each of the numbers of training cases tried."""
-        check_whole(k, "k", 1)
-        return self._at(self.seen.mean(axis=0), k)
-
-    def _at(self, grid: Floats, k: int) -> Floats:
-        return np.array([float(retrained_curve(self.sizes, column).accuracy(k)[0]) for column in grid.T])
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each number of classes and of cases that was tried."""
@@ -232,61 +116,154 @@ def learning_curves(cases: Sequence[int], accuracy: Floats, wanted: int) -> list
     return answers
 
 
+class TrainingOptions(TypedDict, total=False):
+    """What both ways of retraining take."""
+
+    sizes: Required[Sequence[int]]
+    k: int | Iterable[int] | None
+    n_rounds: int
+    test_share: float
+    level: float
+    seed: int
+
+
+@overload
+def extrapolate_training(
+    estimator: Estimator, X: Any, y: Labels, *, cases: Sequence[int], **options: Unpack[TrainingOptions]
+) -> TrainingGrowth: ...
+@overload
+def extrapolate_training(
+    estimator: Estimator, X: Any, y: Labels, *, cases: None = None, **options: Unpack[TrainingOptions]
+) -> Extrapolation: ...
+
+
 @checked(estimator=check_estimator)
-def extrapolate_training_growth(
-    estimator: Any,
+def extrapolate_training(
+    estimator: Estimator,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     sizes: Sequence[int],
-    cases: Sequence[int],
+    cases: Sequence[int] | None = None,
+    k: int | Iterable[int] | None = None,
     n_rounds: int = 10,
     test_share: float = 0.5,
     level: float = 0.95,
     seed: int = 0,
-) -> TrainingGrowth:
-    """Predict the accuracy with more classes and with more training cases per class.
+) -> Extrapolation | TrainingGrowth:
+    """Predict the accuracy with more classes for a classifier that is not marginal (softmax, k-nearest neighbours,
+    trees).
 
-    As :func:`extrapolate_training`, but in every round the estimator is trained on each of ``sizes`` numbers of classes
-    with each of ``cases`` training cases per class, and tested on held-out cases of those classes. No theory says how
-    accuracy grows with training, so look at the interval, which covers two learning curves, and do not go beyond a few
-    times the largest numbers tried.
+    In every round the estimator is cloned and trained on random classes of each of ``sizes``, as many as there are at
+    most, and tested on held-out cases of those classes; the mean accuracies by size are extrapolated by the methods
+    that read curves alone. The interval comes from refitting the curve of every round, so it shows how accuracy varies
+    with the classes drawn and with the split; rounds overlap in their classes, so the interval is too short if the
+    largest size is close to all classes. The number of training cases per class stays the same.
+
+    If it will grow as well, give two or more numbers of training ``cases`` per class: the estimator is then trained on
+    each number of classes with each number of cases, and the result is a :class:`TrainingGrowth`, whose
+    ``accuracy(k, cases)`` predicts for other numbers of both. No theory says how accuracy grows with training, so look
+    at the interval, which covers two learning curves, and do not go beyond a few times the largest numbers tried.
 
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(np.arange(20), 24)
-    >>> X = rng.normal(size=(20, 3))[y] + 0.5 * rng.normal(size=(480, 3))
-    >>> growth = extrapolate_training_growth(
-    ...     KNeighborsClassifier(1), X, y, sizes=[5, 10, 20], cases=[2, 4, 8], n_rounds=3
-    ... )
-    >>> growth.accuracy(40, 8).value < growth.accuracy(20, 8).value
+    >>> y = np.repeat(np.arange(40), 10)
+    >>> X = rng.normal(size=(40, 4))[y] + 0.4 * rng.normal(size=(400, 4))
+    >>> ex = extrapolate_training(KNeighborsClassifier(3), X, y, sizes=[5, 10, 20, 40], k=[80], n_rounds=3)
+    >>> ex.accuracy(80).value < ex.observed[5].value
+    True
+    >>> growth = extrapolate_training(KNeighborsClassifier(1), X, y, sizes=[10, 20, 40], cases=[2, 4, 8], n_rounds=3)
+    >>> growth.accuracy(80, 8).value < growth.accuracy(40, 8).value
     True
     """
-    data = _Training.of(X, y, sizes, test_share)
-    labels, wanted = data.labels, data.sizes
-    per_class = np.unique(labels, return_counts=True)[1]
-    trained = sorted(sizes_asked(cases, 1, "cases"))
-    if len(trained) < 2:
-        raise InputError("cases", f"is {show(trained)}", "give two numbers of training cases per class or more")
-    if trained[-1] >= per_class.min():
-        few = listed([data.classes[int(np.argmin(per_class))]], 1)
-        message = f"asks for {trained[-1]} training cases, but class {few} has {per_class.min()} in all"
-        raise InputError("cases", message, "leave some of them for the test")
-    seen = np.empty((n_rounds, len(wanted), len(trained)))
+    from sklearn.base import clone
+
+    try:
+        points = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    except ValueError:
+        raise InputError("X", "has rows of different lengths", "give every row the same number of columns") from None
+    labels = as_column(y, "y")
+    check_present(labels, "y")
+    if points.shape[:1] != labels.shape:
+        n_rows = points.shape[0] if points.shape else 0
+        raise InputError("y", f"has {labels.size} labels for {n_rows} rows", "give one per row")
+    try:
+        classes, per_class = np.unique(labels, return_counts=True)
+    except (TypeError, ValueError):
+        message = "holds values of different kinds, or missing ones"
+        raise InputError("y", message, "give one kind of label") from None
+    check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
+    wanted = sorted(sizes_asked(sizes, 2, "sizes"))
+    if len(wanted) < 2 or wanted[-1] > classes.size:
+        message = f"is {show(wanted)} for {classes.size} classes"
+        raise InputError("sizes", message, "give two or more sizes, none above that")
+    asked = [2 * wanted[-1], 5 * wanted[-1]] if k is None else sizes_asked(k, 1)
+    per_round = _checked_cases(cases, classes, per_class, k)
+    seen = np.empty((n_rounds, len(wanted), max(len(per_round), 1)))
     for number in range(n_rounds):
         rng = np.random.default_rng([seed, number])
-        order = rng.permutation(data.classes)
-        place = np.empty(labels.size, dtype=np.intp)  # of each row among those of its class, in random order
-        held = np.empty(labels.size, dtype=np.bool_)
-        for label, count in zip(data.classes, per_class, strict=True):
-            rows = rng.permutation(np.flatnonzero(labels == label))
-            place[rows] = np.arange(count)
-            # A small share of few cases leaves one of them for the test.
-            held[rows] = np.arange(count) >= min(max(trained[-1], round(count * (1.0 - test_share))), count - 1)
+        order = rng.permutation(classes)
+        if per_round:
+            place = np.empty(labels.size, dtype=np.intp)  # of each row among those of its class, in random order
+            test = np.empty(labels.size, dtype=np.bool_)
+            for label, count in zip(classes, per_class, strict=True):
+                rows = rng.permutation(np.flatnonzero(labels == label))
+                place[rows] = np.arange(count)
+                # A small share of few cases leaves one of them for the test.
+                test[rows] = np.arange(count) >= min(max(per_round[-1], round(count * (1.0 - test_share))), count - 1)
+            training = [place < most for most in per_round]
+        else:
+            test = rng.random(labels.size) < test_share
+            training = [~test]
         for a, size in enumerate(wanted):
             inside = np.isin(labels, order[:size])
-            for b, most in enumerate(trained):
-                seen[number, a, b] = data.accuracy(estimator, inside & (place < most), inside & held)
-    return TrainingGrowth(tuple(wanted), tuple(trained), seen, level)
+            for b, chosen in enumerate(training):
+                trained, tested = inside & chosen, inside & test
+                if not (tested.any() and np.unique(labels[trained]).size > 1):
+                    message = f"is {test_share:g}, which leaves {trained.sum()} of {inside.sum()} cases for training"
+                    raise InputError("test_share", message, "choose a share nearer to a half, or larger {sizes}")
+                model = clone(estimator).fit(points[trained], labels[trained])
+                seen[number, a, b] = np.mean(model.predict(points[tested]) == labels[tested])
+    if per_round:
+        return TrainingGrowth(tuple(wanted), tuple(per_round), seen, level)
+    curves = seen[:, :, 0]
+    fits = _fits(wanted, curves.mean(axis=0))
+    error = curves.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(len(wanted), np.nan)
+    curve = np.array(wanted, dtype=np.float64), curves.mean(axis=0), error
+    listing = ", ".join(map(str, wanted))
+    text = (
+        "The estimator was retrained at {sizes} classes. The extrapolation follows the shape of these accuracies; no "
+        "theory supports it."
+    )
+    return Extrapolation(
+        n_classes=wanted[-1],
+        n_cases=int(labels.size),
+        observed=Observed(*curve, "spread between rounds", level, wanted[-1]),
+        method=f"retrained at {listing} classes",
+        favorability=retrained_curve(wanted, curves.mean(axis=0)),
+        fits=fits,
+        weights=dict.fromkeys(fits, 1.0 / len(fits)),
+        plausible=tuple(fits),
+        replicates=tuple(retrained_curve(wanted, row).compressed() for row in curves) if n_rounds > 1 else (),
+        k=tuple(asked),
+        level=level,
+        general_notes=(Note("not_marginal", text, sizes=listing),),
+    )
+
+
+def _checked_cases(cases: Any, classes: NDArray[Any], per_class: NDArray[np.intp], k: Any) -> list[int]:
+    """Numbers of training cases per class, in order; none where every case that is not tested is used."""
+    if cases is None:
+        return []
+    if k is not None:
+        raise InputError("k", "does not go with {cases}", "ask the result: {accuracy(k, cases)}")
+    numbers = sorted(sizes_asked(cases, 1, "cases"))
+    if len(numbers) < 2:
+        raise InputError("cases", f"is {show(numbers)}", "give two numbers of training cases per class or more")
+    if numbers[-1] >= per_class.min():
+        few = listed([classes[int(np.argmin(per_class))]], 1)
+        message = f"asks for {numbers[-1]} training cases, but class {few} has {per_class.min()} in all"
+        raise InputError("cases", message, "leave some of them for the test")
+    return numbers
