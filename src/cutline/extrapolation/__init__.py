@@ -14,6 +14,7 @@ from .growth_comparison import GrowthComparison
 from .growth_costs import extrapolate_cost
 from .method_choice import every_method
 from .open_set import extrapolate_open_set, extrapolate_pairs
+from .review_quota import extrapolate_review
 from .tasks import GrowthMethod, Note
 from .training_growth import TrainingGrowth, extrapolate_training
 
@@ -33,5 +34,6 @@ __all__ = [
     "extrapolate_cost",
     "extrapolate_open_set",
     "extrapolate_pairs",
+    "extrapolate_review",
     "extrapolate_training",
 ]
