@@ -15,10 +15,14 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 import cutline as cl
+from cutline.catalogue.compute import compute
+from cutline.catalogue.declare import parse_measure
 from cutline.inference.differences import FLIPS, DifferenceTest, FlipReference, flipped_scale, sign_matrix
 from cutline.inference.paired import holm, mcnemar, summary
-from cutline.inference.resampling import Resampler
+from cutline.inference.resampling import Resampler, unit_influences
 from cutline.quotas import resolve_quota
+from cutline.ranking import rank
+from cutline.sources.arrays import make_sample
 from cutline.table import Table
 from cutline.verdict import differences_of
 from test_bootstrap import from_scratch
@@ -300,16 +304,39 @@ def test_the_share_of_flips_is_that_of_very_many_random_ones(shape: str) -> None
         assert reference.p_value(critical) == pytest.approx(1 - level, abs=1e-6)
 
 
-def test_no_p_value_of_the_auc_depends_on_the_seed() -> None:
+@pytest.mark.parametrize("kind", ["rows", "weights", "clusters", "weighted clusters"])
+def test_no_p_value_depends_on_the_seed(kind: str) -> None:
+    """Of 3,000 rows, some of them weighted, and of 1,500 clusters: influences come from all, and no flip is drawn."""
     rng = np.random.default_rng(4)
     y = rng.random(3000) < 0.2
     a = rng.normal(size=3000) + 1.2 * y
     models = {"a": a, "b": 0.8 * a + 0.6 * (rng.normal(size=3000) + 0.4 * y)}
-    tests = [
-        cl.compare(y, models, measures=["roc_auc"], seed=seed).difference("a", "b", "roc_auc") for seed in range(5)
+    how: dict[str, Any] = {"sample_weight": rng.gamma(2.0, size=3000)} if "weight" in kind else {}
+    how |= {"clusters": np.arange(3000) // 2} if "clusters" in kind else {}
+    measures = ["roc_auc", "average_precision", "hit_rate@300", "max_youden_index"]
+    by_seed = [
+        [
+            row["p_value"]
+            for row in cl.compare(y, models, measures=measures, seed=seed, n_resamples=20, **how).differences
+        ]
+        for seed in (0, 1)
     ]
-    assert 0.001 < tests[0]["p_value"] < 0.9
-    assert np.ptp([test["p_value"] for test in tests]) < 0.001
+    assert 0.001 < by_seed[0][0] < 0.9
+    assert by_seed[0] == pytest.approx(by_seed[1], rel=1e-6)
+
+
+def test_the_influences_of_weighted_rows_and_clusters_are_those_of_leaving_each_out() -> None:
+    """By the blocks of the ranking, against the values without each of 400 clusters of weighted rows."""
+    rng = np.random.default_rng(7)
+    y, cluster = rng.random(1200) < 0.3, np.arange(1200) % 400
+    sample = make_sample(y, rng.normal(size=1200) + y, sample_weight=rng.gamma(2.0, size=1200), clusters=cluster)
+    specs = [parse_measure(name) for name in ("roc_auc", "average_precision", "pem")]
+    resampler = Resampler(sample, rank(sample), stratified=False, clusters=sample.cluster)
+    for spec, influence in unit_influences(specs, resampler).items():
+        left = [compute([spec], rank(sample.part(cluster != k))).values[spec] for k in range(400)]
+        exact = np.mean(left) - np.array(left)
+        assert np.corrcoef(influence, exact)[0, 1] > 0.99, spec
+        assert np.sqrt((influence**2).sum()) == pytest.approx(np.sqrt((exact**2).sum()), rel=0.03), spec
 
 
 def test_measures_that_are_one_number_have_one_p_value() -> None:

@@ -28,9 +28,15 @@ from ..sources.arrays import Sample
 from ..types import Floats
 from . import limits
 
+_PIECE = 2**14  # groups that are read at a time: a few columns of them fit into a core's own cache
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
 FEW_CARRY = 30  # fewer degrees of freedom: nearly perfect models, at which a case far out on the wrong side counts much
 FEW_POSITIVES = 30  # fewer: areas under precision–recall are also taken as shares of the positives
+
+
+def pieces(groups: int) -> list[slice]:
+    """A long list in pieces that are read one after another: what is made of each stays in the cache."""
+    return [slice(first, first + _PIECE) for first in range(0, groups, _PIECE)]
 
 
 def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, float]:
@@ -46,10 +52,13 @@ def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, floa
         return auc, math.nan, 1.0
     variances, freedoms = np.zeros(2), np.zeros(2)
     for k, (placed, counts, n) in enumerate(((below, a, n_pos), (above, b, n_neg))):
-        square = np.square(placed - limits.dot(placed, counts) / n)
-        second = limits.dot(square, counts)
+        mean, second, fourth = limits.dot(placed, counts) / n, 0.0, 0.0
+        for at in pieces(len(placed)):
+            square = np.square(placed[at] - mean)
+            second += limits.dot(square, counts[at])
+            fourth += limits.dot(np.square(square), counts[at])
         variances[k] = second / (n - 1.0) / n
-        freedoms[k] = limits.freedom_of(second, limits.dot(np.square(square), counts), n)
+        freedoms[k] = limits.freedom_of(second, fourth, n)
     return auc, float(variances.sum()), limits.combined_freedom(variances, freedoms)
 
 
@@ -153,27 +162,36 @@ def loss_moments(
     pos: NDArray[Any], neg: NDArray[Any], if_positive: Floats, if_negative: Floats, probability: Floats | None = None
 ) -> LossMoments:
     """Moments of a mean of losses from tie groups: what a positive and what a negative of each group lose."""
-    a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
-    n = float(a.sum() + b.sum())
-    mean = (limits.dot(a, if_positive) + limits.dot(b, if_negative)) / n
-    of_pos, of_neg = np.square(if_positive - mean), np.square(if_negative - mean)
-    second = limits.dot(a, of_pos) + limits.dot(b, of_neg)
-    freedom = limits.freedom_of(second, limits.dot(a, np.square(of_pos)) + limits.dot(b, np.square(of_neg)), n)
-    variance = second / max(n - 1.0, 1.0)
-    if probability is None:
-        return LossMoments(n, mean, variance, freedom)
-    p, size = np.clip(probability, _UNSURE, 1.0 - _UNSURE), a + b
-    ratio = _expected_ratio(size, p, if_positive, if_negative)
-    large = float(a[if_positive > ratio / 2.0].sum() + b[if_negative > ratio / 2.0].sum())
-    if not large:  # the many small losses, which add to E[ℓ], say nothing of the size of a large one
+    n = total = second = fourth = large = 0.0
+    for at in pieces(len(pos)):
+        a, b = np.asarray(pos[at], np.float64), np.asarray(neg[at], np.float64)
+        n += float(a.sum() + b.sum())
+        total += limits.dot(a, if_positive[at]) + limits.dot(b, if_negative[at])
+    mean, ratio = total / n, math.nan
+    if probability is not None:
+        ratio = _expected_ratio(pos, neg, probability, if_positive, if_negative)
+    for at in pieces(len(pos)):
+        a, b = np.asarray(pos[at], np.float64), np.asarray(neg[at], np.float64)
+        of_pos, of_neg = np.square(if_positive[at] - mean), np.square(if_negative[at] - mean)
+        second += limits.dot(a, of_pos) + limits.dot(b, of_neg)
+        fourth += limits.dot(a, np.square(of_pos)) + limits.dot(b, np.square(of_neg))
+        if probability is not None:
+            large += float(a[if_positive[at] > ratio / 2.0].sum() + b[if_negative[at] > ratio / 2.0].sum())
+    freedom, variance = limits.freedom_of(second, fourth, n), second / max(n - 1.0, 1.0)
+    if probability is not None and not large:  # small losses, which add to E[ℓ], say nothing of the size of a large one
         least = np.minimum(if_positive, if_negative)
-        ratio = max(ratio, _expected_ratio(size, p, if_positive - least, if_negative - least))
+        larger = _expected_ratio(pos, neg, probability, if_positive - least, if_negative - least)
+        ratio = max(ratio, larger)
     return LossMoments(n, mean, variance, freedom, ratio, large)
 
 
-def _expected_ratio(size: Floats, p: Floats, if_positive: Floats, if_negative: Floats) -> float:
-    first = limits.dot(size, p * if_positive + (1.0 - p) * if_negative)
-    second = limits.dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
+def _expected_ratio(pos: NDArray[Any], neg: NDArray[Any], probability: Floats, x: Floats, y: Floats) -> float:
+    """E[ℓ²]/E[ℓ] where each case is positive with its probability; nan without any loss."""
+    first = second = 0.0
+    for at in pieces(len(pos)):
+        size, p = np.asarray(pos[at], np.float64) + neg[at], np.clip(probability[at], _UNSURE, 1.0 - _UNSURE)
+        first += limits.dot(size, p * x[at] + (1.0 - p) * y[at])
+        second += limits.dot(size, p * x[at] ** 2 + (1.0 - p) * y[at] ** 2)
     return second / first if first > 0.0 else math.nan
 
 

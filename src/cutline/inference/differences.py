@@ -67,6 +67,7 @@ def flipped_scale(statistic: Any, units: int) -> Any:
 # they leave is a sum of many smaller ones: the shares of 5 % of flips then differ by less than 0.0005 from those of ten
 # million random flips (tests/test_compare.py), and no p-value depends on a seed.
 _LARGEST = 8
+_MANY_UNITS = 1000  # beyond them a reference is made as quickly as one that was kept is found
 _FEWEST_FLIPS = 0.0005  # shares of flips below this are told by Student's t: sums of signs have shorter tails than data
 
 
@@ -95,8 +96,10 @@ class FlipReference:
 
         It does not depend on their scale or sign, so measures that are one number on several scales share it.
         """
+        if len(influence) > _MANY_UNITS:
+            return _reference(influence)
         largest = influence[int(np.argmax(np.abs(influence)))]
-        return _reference(np.round(influence / largest, 12).tobytes())
+        return _kept_reference(np.round(influence / largest, 12).tobytes())
 
     def p_value(self, statistic: float) -> float:
         """Share of flips at least as far from 0, the observed signs among them; never 0."""
@@ -132,7 +135,7 @@ class FlipReference:
         return flipped / math.sqrt(room) if room > 0.0 else math.inf
 
 
-_BISECTIONS = 44  # of at most √1000: to ten digits
+_BISECTIONS = 44  # of at most √10⁷: to nine digits
 
 
 def _tail(z: float, kurtosis: float) -> float:
@@ -144,10 +147,18 @@ def _tail(z: float, kurtosis: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _reference(influence: bytes) -> FlipReference:
-    psi = np.frombuffer(influence)
-    spread = math.sqrt(float((psi**2).sum()))
-    size = np.sort(np.abs(psi))[::-1] / spread
+def _kept_reference(influence: bytes) -> FlipReference:
+    return _reference(np.frombuffer(influence))
+
+
+def _reference(psi: Floats) -> FlipReference:
+    spread, size = math.sqrt(float((psi**2).sum())), np.abs(psi)
+    if len(psi) > _MANY_UNITS:  # the largest first, the others in any order
+        size = np.partition(size, len(psi) - _LARGEST)
+        size[-_LARGEST:].sort()
+    else:
+        size = np.sort(size)
+    size = size[::-1] / spread
     exact = len(psi) <= EXACT_UNITS
     sums = np.sort(np.abs(all_signs(len(psi) if exact else _LARGEST) @ size[: len(psi) if exact else _LARGEST]))
     variance, fourth = (0.0, 0.0) if exact else (float((size[_LARGEST:] ** k).sum()) for k in (2, 4))

@@ -15,12 +15,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, why_undefined
-from ..catalogue.declare import Spec
+from ..catalogue.declare import Measure, Spec
 from ..errors import InputError
 from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
 from ..quotas import Quotas
@@ -40,6 +41,7 @@ from .closed_forms import (
     loss_moments,
     mean_score_limits,
     newcombe_limits,
+    pieces,
     qrecall_limits,
 )
 from .evidence import Evidence
@@ -287,12 +289,10 @@ def loss_score(inputs: IntervalInputs) -> Interval:
 def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
     """Limits of the mean loss of the groups of the ranking, and the moments that they rest on."""
     ranking, measure = inputs.ranking, inputs.measure
-    p = ranking.score.astype(np.float64)
-    assert measure.case_loss is not None
     given = dict(inputs.spec.arguments)
     if measure.interval == "information":
         given.setdefault("prior", ranking.n_pos / ranking.cases)
-    each = measure.case_loss(p, **given)
+    p, each = _case_losses(measure, ranking.score, given)
     if measure.one_class_needs and measure.one_class_needs not in given:
         # The weights of the balanced cross-entropy are the sample's class shares. With P and N the sums of losses of
         # either class, a positive counts (n⁻·ℓ + N)/n − v, a negative (n⁺·ℓ + P)/n − v: their mean is the measure v.
@@ -312,13 +312,24 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
     return mean_score_limits(v, ratio, cases, limits.t_quantile(inputs.level, freedom)), moments
 
 
+def _case_losses(
+    measure: Measure, score: NDArray[Any], given: Mapping[str, Any]
+) -> tuple[Floats, tuple[Floats, Floats]]:
+    """The scores as numbers, and what a positive and a negative of each lose, piece by piece."""
+    assert measure.case_loss is not None
+    p = score.astype(np.float64)
+    if_positive, if_negative = np.empty(len(p)), np.empty(len(p))
+    for at in pieces(len(p)):
+        if_positive[at], if_negative[at] = measure.case_loss(p[at], **given)
+    return p, (if_positive, if_negative)
+
+
 @method("log_mean")
 def log_mean(inputs: IntervalInputs) -> Interval:
     """Mean of losses that do not come near 0 (hinge loss): t interval on the log scale."""
     ranking = inputs.ranking
-    assert inputs.measure.case_loss is not None
     with np.errstate(over="ignore", invalid="ignore"):
-        each = inputs.measure.case_loss(ranking.score.astype(np.float64), **inputs.spec.arguments)
+        _, each = _case_losses(inputs.measure, ranking.score, inputs.spec.arguments)
         moments = loss_moments(ranking.pos, ranking.neg, *each)
         error = math.sqrt(moments.variance / moments.cases)
         low, high = limits.scaled_limits(moments.mean, error, moments.freedom, inputs.level, "log")
@@ -335,17 +346,27 @@ def places(inputs: IntervalInputs) -> Interval:
     A row adds g at its own place if it is positive, and lifts every positive above it by one place; ψ is centred. Group
     by group, so rows take no memory.
     """
-    a, b, worth = (inputs.ranking.pos.astype(np.float64), inputs.ranking.neg.astype(np.float64), inputs.measure.worth)
+    ranking, worth = inputs.ranking, inputs.measure.worth
     assert worth is not None  # the mean of g over the places from one to another, worst = 1
-    n, size = inputs.ranking.rows, a + b
-    most, above = n * float(worth(1.0, float(n))), np.cumsum(a + b)
-    last, first = above[-1] - (above - size), above[-1] - above + 1.0  # best and worst place of each group
-    lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / size
-    of_neg = np.cumsum(lifted) - lifted / 2.0
-    of_pos = worth(first, last) + of_neg
-    mean = (limits.dot(a, of_pos) + limits.dot(b, of_neg)) / float(above[-1])
-    squares = np.square(of_pos - mean), np.square(of_neg - mean)
-    second, fourth = (limits.dot(a, squares[0] ** k) + limits.dot(b, squares[1] ** k) for k in (1, 2))
+    n, cases = ranking.rows, float(ranking.cases)
+    most, above, lifts, total = n * float(worth(1.0, float(n))), 0.0, 0.0, 0.0
+    of_pos, of_neg = np.empty(len(ranking)), np.empty(len(ranking))
+    for at in pieces(len(ranking)):
+        a, b = ranking.pos[at].astype(np.float64), ranking.neg[at].astype(np.float64)
+        ends = above + np.cumsum(a + b)
+        last, first = cases - (ends - (a + b)), cases - ends + 1.0  # best and worst place of each group
+        lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / (a + b)
+        rising = lifts + np.cumsum(lifted)
+        of_neg[at] = rising - lifted / 2.0
+        of_pos[at] = worth(first, last) + of_neg[at]
+        total += limits.dot(a, of_pos[at]) + limits.dot(b, of_neg[at])
+        above, lifts = float(ends[-1]), float(rising[-1])
+    mean, second, fourth = total / cases, 0.0, 0.0
+    for at in pieces(len(ranking)):
+        a, b = ranking.pos[at].astype(np.float64), ranking.neg[at].astype(np.float64)
+        squares = np.square(of_pos[at] - mean), np.square(of_neg[at] - mean)
+        second += limits.dot(a, squares[0]) + limits.dot(b, squares[1])
+        fourth += limits.dot(a, np.square(squares[0])) + limits.dot(b, np.square(squares[1]))
     error = math.sqrt(second * n / max(n - 1.0, 1.0)) / most
     freedom = limits.freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
     freedom = limits.freedom_in_small_class(freedom, inputs.smaller_class)

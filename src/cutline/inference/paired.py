@@ -15,11 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import compute, threshold_of
+from ..catalogue.compute import threshold_of
 from ..catalogue.declare import Measure, Spec
 from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..quotas import quota_sizes
-from ..ranking import Ranking, midranks, rank
+from ..ranking import Ranking, midranks
 from ..sweep import Counts
 from ..table import PicklesFields
 from ..types import Floats
@@ -38,9 +38,9 @@ from .differences import (
 )
 from .differences import DifferenceTest as DifferenceTest
 from .evidence import AtPrevalence, RowEvidence, widened_limits
-from .resampling import acceleration, values_left_out
+from .resampling import acceleration, unit_influences
 
-_ROWS_BY_PLACES = 4_000_000  # influences of rows at quotas that are kept, 32 MB; of more, those of groups
+_UNITS_BY_PLACES = 4_000_000  # influences of units at quotas that are kept, 32 MB; of more, those of random groups
 _SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
 
 
@@ -157,8 +157,7 @@ class RowPairs(PicklesFields):
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         """From the influence of units on the difference; None where nothing varies or something is not known.
 
-        Units are rows, clusters, batches or blocks of rows; more than 1,000 rows change sides in groups. The standard
-        error is that of the rows, so that it does not depend on how they are dealt into groups.
+        Units are rows, clusters or batches, or groups of rows where those at many quotas would fill the memory.
         """
         names, spec, settings = (pair.a, pair.b), pair.spec, pair.settings
         rows = [self.rows[name] for name in names]
@@ -173,7 +172,6 @@ class RowPairs(PicklesFields):
                 alone = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
                 errors.append(alone * batches.widening(gap, settings.level))
             error = math.hypot(*errors)
-            each = [sums_by(*bands.units_of(len(psi), None, settings.seed), psi) for psi in each]
         elif pair.slope is not None and all(one.independent for one in rows):
             # DeLong's standard error, carried to a measure that is a straight line in the AUC
             variance, slope = self.auc_variance(*names), pair.slope
@@ -197,23 +195,19 @@ class RowPairs(PicklesFields):
         # A large cluster pulls the mean that it is held against; (1 − 1/U)/(1 − its share) makes up for that, as the
         # jackknife does (CR3, Bell & McCaffrey 2002). It is 1 for rows and for clusters of one size.
         for k, (name, psi) in enumerate(zip(names, each, strict=True)) if method != "jackknife" else ():
-            units, seed = len(psi), settings.seed
-            if self.rows[name].clusters is not None and units > 1 and units == self._units(name, seed)[1]:
-                each[k] = psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units))
+            units = len(psi)
+            if self.rows[name].clusters is not None and units > 1 and units == self._units(name)[1]:
+                each[k] = psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name), 1.0 / units))
         gaps = [each[0] - each[1]] if self.paired else [each[0], -each[1]]
         if error is None:
             units, total = sum(map(len, gaps)), sum(float((gap**2).sum()) for gap in gaps)
             error = math.sqrt(total if method == "jackknife" else total * units / max(units - 1.0, 1.0))
-        flipped = []
-        for name, gap in zip(names, gaps, strict=False):
-            unit, units = self._units(name, settings.seed)
-            flipped.append(sums_by(unit, units, gap) if units < len(gap) == len(unit) else gap)
         fewest = self._smaller_class(pair)
-        return paired_difference(pair.values, np.concatenate(flipped), fewest, f"{method}, sign flips", error)
+        return paired_difference(pair.values, np.concatenate(gaps), fewest, f"{method}, sign flips", error)
 
-    def _shares(self, name: str, seed: int) -> Floats:
+    def _shares(self, name: str) -> Floats:
         """The share of the weight of rows that each cluster holds."""
-        sample, (unit, units) = self.rows[name].sample, self._units(name, seed)
+        sample, (unit, units) = self.rows[name].sample, self._units(name)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
         return np.asarray(sums_by(unit, units, weight) / weight.sum())
 
@@ -229,7 +223,7 @@ class RowPairs(PicklesFields):
         differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this Student's t.
         """
         named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]
-        alike = [1.0 / float((self._shares(name, pair.settings.seed) ** 2).sum()) for name in named]
+        alike = [1.0 / float((self._shares(name) ** 2).sum()) for name in named]
         return max(min(alike) - 1.0, 1.0) if alike and min(alike) < 60.0 else math.inf
 
     @cached_property
@@ -250,11 +244,14 @@ class RowPairs(PicklesFields):
         gaps = [x - y for x, y in zip(one, two, strict=True)] if self.paired else [*one, *two]
         return sum(float(np.var(gap, ddof=1)) / len(gap) for gap in gaps)
 
-    def _units(self, name: str, seed: int) -> tuple[NDArray[np.int64], int]:
-        """The unit of each row that changes sides as one, and how many there are."""
-        key, rows = ("units", name, seed), self.rows[name]
+    def _units(self, name: str) -> tuple[NDArray[np.int64], int]:
+        """The cluster of each row, or the row itself: what changes sides as one; and how many there are."""
+        key, rows = ("units", name), self.rows[name]
         if key not in self._worked_out:
-            self._worked_out[key] = bands.units_of(len(rows.sample), rows.clusters, seed)
+            unit = np.arange(len(rows.sample))
+            if rows.clusters is not None:
+                unit = np.unique(rows.clusters, return_inverse=True)[1]
+            self._worked_out[key] = unit, int(unit.max()) + 1
         unit, units = self._worked_out[key]
         return unit, units
 
@@ -276,7 +273,7 @@ class RowPairs(PicklesFields):
                 mean[side] = np.average(right[side], weights=weight[side])
         each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
         each = np.asarray(each / weight.sum())
-        return each if rows.clusters is None else sums_by(*self._units(name, pair.settings.seed), each)
+        return each if rows.clusters is None else sums_by(*self._units(name), each)
 
     def _of_hits(self, name: str, pair: Pair) -> Floats:
         """Influence of each row or cluster on a measure that is proportional to the hits at a quota."""
@@ -295,9 +292,9 @@ class RowPairs(PicklesFields):
         """Influence of each row (or unit) on the hits at these quotas, worked out once for all measures and pairs."""
         key = "hits", name, seed, places.tobytes()
         if key not in self._worked_out:
-            rows, (unit, units) = self.rows[name], self._units(name, seed)
-            if rows.clusters is None and len(unit) * len(places) <= _ROWS_BY_PLACES:
-                unit, units = np.arange(len(unit)), len(unit)
+            rows, (unit, units) = self.rows[name], self._units(name)
+            if units * len(places) > _UNITS_BY_PLACES:
+                unit, units = bands.units_of(len(unit), rows.clusters, seed)
             self._worked_out[key] = bands.curve_influence(
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
@@ -310,41 +307,22 @@ class RowPairs(PicklesFields):
         """
         psi = [self._at_places(name, np.array([places]), seed)[:, 0] for name in self.rows]
         hits = [float(bands.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
-        unit, units = self._units(next(iter(self.rows)), seed)
-        psi = [sums_by(unit, units, each) if units < len(each) == len(unit) else each for each in psi]
+        dealt = bands.units_of(len(psi[0]), None, seed)
+        psi = [sums_by(*dealt, each) for each in psi]
         drawn = sign_matrix(len(psi[0]), FLIPS, seed) @ np.array(psi).T
         drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
         best = np.argmax(drawn + hits, axis=1)
         return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
 
     def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
-        """The influence of a model's units on every measure; nan where a measure has no value without a unit.
-
-        Units are rows that count alike; or clusters or weighted rows, dealt into some 200 random blocks where there are
-        more, the same ones for models on the same rows.
-        """
+        """The influence of a model's rows or clusters on every measure, in one order for models on the same rows."""
         key = "influences", name
         if key not in self._worked_out:
             rows = self.rows[name]
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
-            swept = [spec for spec in specs if spec.measure.part != "ranking"]
             stratified = rows.set_by_design if settings.stratify is None else settings.stratify
             resampler = rows.resampler(settings, stratified=stratified, paired=self.paired)
-            block, _, strata = resampler.blocks()
-            by_spec: dict[Spec, Floats] = {}
-            if resampler.independent and len(rows.sample) > len(strata):
-                by_spec = {s: i.of_rows(rows.sample) for s, i in resampler.influences(swept).items()}
-            left = {} if by_spec else values_left_out(swept, resampler)
-            if len(swept) < len(specs):
-                others = [spec for spec in specs if spec not in swept]
-                of_row = block[np.asarray(resampler.unit_of_row())]
-                parts = [compute(others, rank(rows.sample.part(of_row != k))).values for k in range(len(strata))]
-                left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
-            for spec, values in left.items():
-                known, influence = np.isfinite(values), np.full(len(values), np.nan)
-                influence[known] = limits.jackknife(values, strata)[1] if known.sum() > 1 else np.nan
-                by_spec[spec] = influence
-            self._worked_out[key] = by_spec
+            self._worked_out[key] = unit_influences(specs, resampler)
         return dict(self._worked_out[key])
 
     def _by_swaps(self, pair: Pair) -> DifferenceTest:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import plan_sweeps
+from ..catalogue.compute import compute, plan_sweeps
 from ..catalogue.declare import Spec
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval
@@ -46,10 +46,10 @@ _LONG_TABLE = 2**20  # harmonic numbers that are kept, whatever clusters a small
 # Rows from which blocks are drawn instead: with fewer, the rows themselves are drawn as quickly.
 _DRAWN_BY_ROW = 4096
 # Within a block neither class moves by more than this share of itself, nor the number taken by more than that share of
-# the cases before it or behind it: 1,200 blocks of 10⁴ rows and 3,000 of 10⁷, whose standard errors are those of
+# the cases before it or behind it: 760 blocks of 10⁴ rows and 1,600 of 10⁷, whose standard errors are those of
 # row-wise replicates to 1 % (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
 # places for each block.
-_DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-7, 2.0**-5
+_DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-6, 2.0**-5
 _PIECE = 2**18  # groups of a ranking that are joined at a time: their columns stay small
 
 
@@ -66,8 +66,8 @@ class Blocks(NamedTuple):
 
     top: NDArray[np.float64]
     middle: NDArray[np.float64]
-    pos: NDArray[np.int32]
-    neg: NDArray[np.int32]
+    pos: NDArray[Any]
+    neg: NDArray[Any]
 
     @classmethod
     def of(cls, ranking: Ranking, thresholds: Sequence[float], tolerance: float) -> Blocks:
@@ -78,16 +78,17 @@ class Blocks(NamedTuple):
         ends = {*thresholds, float(ranking.score[first]), ranking.score_after(last)}
         cuts = np.array(sorted(ends, reverse=True), np.float64)
         state, before, joined, none = np.zeros(7), 0.0, [], np.empty(0)
+        exact, kind = (np.float64, np.float64) if ranking.weighted else (np.int64, np.int32)
         for start in range(0, len(ranking), _PIECE):
             score, pos, neg = (column[start : start + _PIECE] for column in (ranking.score, ranking.pos, ranking.neg))
             out, block = np.empty((len(score) + 1, 5)), np.empty(len(score), np.int64)
             score = score.astype(np.float64, copy=False)
             done = compiled.into_blocks(score, pos, neg, before, totals, tolerance, none, cuts, state, out, block)
             joined.append(out[:done].copy())
-            before += float(pos.sum(dtype=np.int64) + neg.sum(dtype=np.int64))
+            before += float(pos.sum(dtype=exact) + neg.sum(dtype=exact))
         top, total, hits, misses, _ = np.concatenate([*joined, state[None, 1:6]]).T
         with np.errstate(invalid="ignore"):
-            return cls(top.copy(), total / (hits + misses), hits.astype(np.int32), misses.astype(np.int32))
+            return cls(top.copy(), total / (hits + misses), hits.astype(kind), misses.astype(kind))
 
     def of_rows(self, sample: Sample) -> NDArray[np.intp]:
         """The block of each row of a sample."""
@@ -186,6 +187,8 @@ class Resampler:
         self.independent = not ranking.weighted and clusters is None and units is None
         self.sample: Any = sample  # the rows
         self.units = units or Units.of(sample, ranking, stratified=stratified, clusters=clusters, paired=paired)
+        # whether the class sizes are given: where rows are strata by themselves, and both classes are there
+        self.by_class = len(self.units.strata) > 1 if self.independent else stratified and clusters is None
         self.by_blocks = self.independent and not paired and ranking.rows > _DRAWN_BY_ROW
 
     def vectors(self, request: SumsRequest, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
@@ -270,28 +273,35 @@ class Resampler:
         return out
 
     def influences(self, specs: Sequence[Spec]) -> dict[Spec, Influences]:
-        """The influence of each row on measures that are algebra on sums; only of rows that count alike.
+        """The influence of each case on measures that are algebra on sums.
 
-        A block of the ranking gets a few rows of one class more, and a few less; a measure gains half the difference.
+        A block of the ranking gets a few cases of one class more, and a few less; a measure gains half the difference.
         """
         by_spec: dict[Spec, Influences] = {}
-        ranking, by_class = self.ranking, len(self.units.strata) > 1
+        ranking, by_class = self.ranking, self.by_class
         for reading in plan_sweeps(specs, ranking.cases):
             if not reading.specs:
                 continue
             blocks = Blocks.of(ranking.resolved(reading.ties), reading.request.thresholds, _NUDGED_WITHIN)
-            rows = Rows(_NO_UNIT, _NO_WEIGHT, blocks.pos, blocks.neg)
             wanted = self._wanted(reading.request, reading.ties, blocks)._replace(harmonic=_NO_WEIGHT)
             sizes = np.array([ranking.n_pos, ranking.n_neg], np.float64)
             most = np.maximum(sizes * _NUDGED_WITHIN, 1.0)
-            out = np.zeros((4 * len(blocks.pos), reading.request.width))
-            job = partial(compiled.nudge, rows=rows, wanted=wanted, most=most, out=out)
-            self._run(job, len(rows.pos), len(out), "jackknife", np.float64)
-            own = np.zeros(reading.request.width)
-            compiled.sum_replicate(rows.pos.astype(np.float64), rows.neg.astype(np.float64), wanted, own)
             count = np.stack([blocks.pos, blocks.neg], axis=1).astype(np.float64)
             moved = np.minimum(count, most)
             whole = sizes if by_class else sizes.sum()
+            own, out = np.zeros(reading.request.width), np.zeros((4 * len(blocks.pos), reading.request.width))
+            sides = np.ascontiguousarray(count.T)
+            compiled.sum_replicate(*sides, wanted, own)
+            if ranking.weighted:
+                for k, side in zip(*np.nonzero(count), strict=True):
+                    for end, step in enumerate((-moved[k, side], moved[k, side])):
+                        sides[side, k] = count[k, side] + step
+                        compiled.sum_replicate(*sides, wanted, out[4 * k + 2 * side + end])
+                    sides[side, k] = count[k, side]
+            else:
+                rows = Rows(_NO_UNIT, _NO_WEIGHT, blocks.pos, blocks.neg)
+                job = partial(compiled.nudge, rows=rows, wanted=wanted, most=most, out=out)
+                self._run(job, len(rows.pos), len(out), "jackknife", np.float64)
             for spec, value, nudged in zip(reading.specs, reading.values(own), reading.values(out), strict=True):
                 less, more = np.asarray(nudged, np.float64).reshape(-1, 2, 2).transpose(2, 0, 1)
                 with np.errstate(invalid="ignore", divide="ignore"):  # a likelihood ratio may be infinite
@@ -544,6 +554,38 @@ def values_left_out(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, N
         if reading.specs:
             values = reading.values(resampler.left_out(reading.request, reading.ties))
             by_spec |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
+    return by_spec
+
+
+def unit_influences(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, NDArray[np.float64]]:
+    """The influence of each unit on measures; nan where one has no value without a unit.
+
+    Of a few hundred units from the values without each of them in turn, of more from the blocks of the ranking: so
+    nothing is dealt out at random. Measures that are no algebra on sums take values without 200 random blocks.
+    """
+    block, _, strata = resampler.blocks()
+    sample, units = resampler.sample, resampler.units
+    swept = [spec for spec in specs if spec.measure.part != "ranking"]
+    others = [spec for spec in specs if spec not in swept]
+    by_spec: dict[Spec, NDArray[np.float64]] = {}
+    if units.n_units > len(strata):
+        for spec, influences in resampler.influences(swept).items():
+            by_spec[spec] = influences.of_rows(sample)
+            if not resampler.independent:  # centred about the mean unit of each stratum
+                unit, weight = resampler.unit_of_row(), 1.0 if sample.weight is None else sample.weight
+                each = np.bincount(unit, by_spec[spec] * weight, units.n_units).astype(np.float64)
+                for start, size in units.strata.tolist():
+                    each[start : start + size] -= each[start : start + size].mean()
+                by_spec[spec] = each
+    left = {} if by_spec else values_left_out(swept, resampler)
+    if others:
+        of_row = block[resampler.unit_of_row()]
+        parts = [compute(others, rank(sample.part(of_row != k))).values for k in range(len(strata))]
+        left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
+    for spec, values in left.items():
+        known, influence = np.isfinite(values), np.full(len(values), np.nan)
+        influence[known] = jackknife(values, strata)[1] if known.sum() > 1 else np.nan
+        by_spec[spec] = influence
     return by_spec
 
 
