@@ -46,10 +46,10 @@ _LONG_TABLE = 2**20  # harmonic numbers that are kept, whatever clusters a small
 # Rows from which blocks are drawn instead: with fewer, the rows themselves are drawn as quickly.
 _DRAWN_BY_ROW = 4096
 # Within a block neither class moves by more than this share of itself, nor the number taken by more than that share of
-# the cases before it or behind it: 760 blocks of 10⁴ rows and 1,600 of 10⁷, whose standard errors are those of
+# the cases before it or behind it: 1,000 blocks of 10⁴ rows and 2,300 of 10⁷, whose standard errors are those of
 # row-wise replicates to 1 % (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
 # places for each block.
-_DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-6, 2.0**-5
+_DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-6.5, 2.0**-5
 _PIECE = 2**18  # groups of a ranking that are joined at a time: their columns stay small
 
 
