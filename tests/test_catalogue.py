@@ -141,7 +141,7 @@ def test_every_name_of_the_public_surface_is_in_the_catalogue() -> None:
 
 @by_name
 def test_declaration(m: Any) -> None:
-    assert m.family in ("threshold", "probability", "ranking", "quota", "classes", "other")
+    assert m.family in ("threshold", "probability", "ranking", "quota", "value", "classes", "other")
     assert m.better in ("higher", "lower")
     low, high = m.range
     assert low < high

@@ -80,6 +80,12 @@ from .catalogue.threshold import (
     youden_index as youden_index,
     zero_one_loss as zero_one_loss,
 )
+from .catalogue.value import (
+    value_captured as value_captured,
+    value_per_cost as value_per_cost,
+    value_per_place as value_per_place,
+    value_recall as value_recall,
+)
 from .decide.planning import plan as plan
 from .decide.screening import screen as screen
 from .decide.selection import (

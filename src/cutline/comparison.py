@@ -18,7 +18,7 @@ from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheap
 from .decide.model_choice import GOALS, Clear, Recommendation, SwapSet, every_lead, family_hull, leads, recommend, swaps
 from .errors import InputError, show
 from .estimate import Settings
-from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, prevalence_facts
+from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_facts
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
@@ -285,7 +285,7 @@ def compare_samples(
         for k, (name, sample) in enumerate(samples.items())
     }
     first = next(iter(evaluations.values()))
-    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
+    specs = dict(first.specs)
     settings = replace(settings, interval=first.settings.interval)
     pairs_of = tests.RowPairs.of if prevalence is None else PrevalencePairs.of
     models = evaluations, specs, settings, first.quota, common_threshold(evaluations), margin

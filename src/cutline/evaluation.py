@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
+from .catalogue.value import best_possible
 from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
@@ -33,7 +34,7 @@ from .inference.evidence import (
 from .inference.intervals import check_method_exists, estimate
 from .quotas import Quotas, quota_sizes, resolve_quota
 from .ranking import Ranking
-from .sources.arrays import Sample
+from .sources.arrays import Sample, Worth
 from .table import (
     ByMeasure,
     DictResult,
@@ -214,6 +215,15 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             expected_hits=replace(settled.expected_hits, low=expected.low, high=expected.high),
             next_hits=Interval(max(0.0, float(np.floor(soon.low))), float(np.ceil(soon.high))),
         )
+
+    @checked
+    def best_value(self, *, quota: int | float) -> float:
+        """The value that the best of all lists would capture with as many places, if ``worth`` was given."""
+        if self.sample.worth is None:
+            raise InputError("worth", "is missing, so nothing is known of values", "pass {worth} to evaluate()")
+        if self.rows.batched:
+            raise whole_list("the best possible value")
+        return best_possible(self.sample, resolve_quota(quota, self.ranking.cases))
 
     @property
     def batches(self) -> EvaluatedBatches:
@@ -456,15 +466,23 @@ def choose_specs(
     threshold: float | None,
     quota: int | float | Quotas | None,
     argument: str = "measure",
+    worth: Worth | None = None,
 ) -> list[Spec]:
-    """The requested specs; by default, all that the options allow. ``argument`` is the one that names them."""
+    """The requested specs; by default, all that the options allow. ``argument`` is the one that names them.
+
+    ``worth``: what rows are worth, which adds the measures of worth to those by default.
+    """
     if measures is not None:
         try:
             specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
         except InputError as error:
             raise error.but(argument=argument) if error.argument == "measure" else error from None
         return list(dict.fromkeys(specs))
-    return list(_every_spec(tuple(all_measures()), threshold, quota))
+    specs = list(_every_spec(tuple(all_measures()), threshold, quota))
+    if worth is not None:
+        of_worth = [m for m in all_measures("value") if m.name != "value_per_cost" or worth.cost is not None]
+        specs += [with_defaults(make_spec(m, {}), threshold=threshold, quota=quota) for m in of_worth]
+    return specs
 
 
 @lru_cache(maxsize=16)
@@ -495,7 +513,7 @@ def evaluate_sample(
     ``facts``: what is known of the table that the rows came from. ``counted``: what is known of counts, of which the
     sample is then only the outline.
     """
-    specs = choose_specs(measures, threshold=threshold, quota=quota)
+    specs = choose_specs(measures, threshold=threshold, quota=quota, worth=sample.worth)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     paired = replicates_out is not None
@@ -575,7 +593,10 @@ def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> No
 def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default: bool) -> str:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
     one = spec.measure
-    if one.needs_threshold and spec.threshold is None and threshold is None:
+    if one.of_worth and sample.worth is None:
+        raise InputError("worth", f"is missing: {one.name} needs the worth of each row", "give {worth}")
+    at_threshold = one.needs_threshold or (one.of_worth and spec.quota is None)
+    if at_threshold and spec.threshold is None and threshold is None:
         return _NO_THRESHOLD
     if by_default and one.scores == "distance" and sample.are_probabilities:
         return f"the scores look like probabilities; {one.title.lower()} needs signed distances"

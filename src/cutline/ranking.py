@@ -161,6 +161,20 @@ def row_order(sample: Sample) -> NDArray[np.intp]:
     return np.lexsort((-sample.score.astype(np.float64), ~sample.positive))
 
 
+def membership(score: NDArray[Any], quota: float, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Chance of each row to be among the best ``quota`` cases: 1 above the cut, 0 under it, shared inside a tie."""
+    if weight is None:
+        edge = np.partition(score, len(score) - int(quota))[len(score) - int(quota)]
+        weight = np.ones(len(score))
+    else:
+        order = np.argsort(-score, kind="stable")
+        last = np.searchsorted(np.cumsum(weight[order]), quota * (1.0 - 1e-12))
+        edge = score[order[min(int(last), len(score) - 1)]]
+    above, at = score > edge, score == edge
+    share = (quota - float(weight[above].sum())) / float(weight[at].sum())
+    return np.where(above, 1.0, np.where(at, min(share, 1.0), 0.0))
+
+
 def midranks(score: NDArray[Any]) -> NDArray[np.float64]:
     """Place of each score from the bottom, worst = 1; equal scores share the mean of their places."""
     _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)

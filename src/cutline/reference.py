@@ -23,6 +23,10 @@ PARAMETERS: dict[str, str] = {
     "count as negative; if there are several, a :class:`LabelWarning` names them with their rows.",
     "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is refused. None: "
     "all others, with a warning if there are several.",
+    "worth": "What each row is worth if it is a hit: an amount, an order value, tonnes; not negative. It adds "
+    "``value_captured``, ``value_recall`` and ``value_per_place`` to the measures.",
+    "cut_by": "Which list the measures of worth cut: that of the ``'score'``, of ``'value'`` (score × worth), or of "
+    "``'value_per_cost'`` (score × worth / cost).",
     "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
     "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for "
     "counts of equal rows, whose intervals would be too long: see ``positives``.",

@@ -179,6 +179,8 @@ class LoadedSegments(SegmentedRows):
         """By the clusters (or batches) of both, where one reaches into both; None where segments are independent."""
         if not self._shares_clusters:
             return None
+        if spec.measure.of_worth:  # sums of worth are not known without each cluster
+            return DifferenceTest()
         left = self._left_out(one, False)[spec], self._left_out(one if two is None else two, two is None)[spec]
         values = pair[0].value, pair[1].value
         positive = [self.sample.positive[self.partition.codes == at] for at in (one, two) if at is not None]
@@ -199,7 +201,9 @@ class LoadedSegments(SegmentedRows):
         if (at, outside) not in self._kept:
             numbers, rows = self._rows(at, outside=outside)
             units, obstacles = int(self._cluster.max()) + 1, self._obstacles(rows)
-            specs = [spec for spec, why in obstacles.items() if not why and spec.measure.part != "ranking"]
+            specs = [
+                spec for spec, why in obstacles.items() if not why and spec.measure.part not in ("ranking", "columns")
+            ]
             of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
             others = [spec for spec in specs if spec not in of_batches]
             cluster = self._cluster[numbers]

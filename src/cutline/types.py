@@ -61,12 +61,15 @@ ClassIntervalName: TypeAlias = Literal["auto", "delta", "bootstrap", ProportionN
 IntervalMethod: TypeAlias = Literal[
     "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
     "best_cut", "loss_score", "log_mean", "information", "moving_cut", "moving_cut_recall", "precision_area",
-    "qrecall_area", "places", "mean_score", "scaled", "wilson_effective", "delta_logit", "delta_log", "delta",
+    "qrecall_area", "places", "mean_score", "scaled", "hall", "wilson_effective", "delta_logit", "delta_log", "delta",
 ]  # fmt: skip
 """How the default interval of a measure is made; ``inference`` has the functions. The last four are of classes."""
 
 Better: TypeAlias = Literal["higher", "lower"]
 """Which values of a measure are better."""
+
+CutBy: TypeAlias = Literal["score", "value", "value_per_cost"]
+"""What the list of a measure of worth is sorted by."""
 
 Missing: TypeAlias = Literal["error", "drop"]
 """What to do with rows that lack a value."""

@@ -23,6 +23,7 @@ from .sources.arrays import Sample, make_sample
 from .sources.rules import wanted_number
 from .types import (
     ClassIntervalName,
+    CutBy,
     HasColumns,
     IntervalName,
     Label,
@@ -50,14 +51,18 @@ _TABLE = (
     *("label", "score", "weight", "query", "model", "case", "class_column", "missing", *_COUNTS),
     *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
 )
-_ROWS = ("predicted", "by", "batch", "clusters", "inclusion")  # an array beside arrays, a column's name beside a table
-_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "batch", "inclusion")
+# an array beside arrays, a column's name beside a table
+_ROWS = ("predicted", "by", "batch", "clusters", "inclusion", "worth", "cost")
+_WORTH = ("worth", "cost", "cut_by")
+_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "batch", "inclusion", *_WORTH)
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("label", "weight", "case", "model", "class_column", *_COUNTS), check_column),
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
+    "cut_by": one_of("score", "value", "value_per_cost"),
+    "cost": lambda value, _: value,  # of each row: checked with the worth
     "estimator": one_of("assisted", "hajek"),  # how labels of some rows are used
     "interval": lambda value, name: (
         value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
@@ -67,7 +72,7 @@ _RULES: dict[str, Rule] = {
 
 # what options are by default; None for those that are not here
 _DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
-_DEFAULTS["estimator"] = "assisted"
+_DEFAULTS |= {"estimator": "assisted", "cut_by": "score"}
 
 
 class Options(TypedDict, total=False):
@@ -78,6 +83,9 @@ class Options(TypedDict, total=False):
     clusters: Labels | str | Mapping[str, Labels] | None
     weight: str | None
     sample_weight: Scores | None
+    worth: Scores | str | None
+    cost: Scores | str | None
+    cut_by: CutBy
     positives: str | None
     negatives: str | None
     rows: str | None
@@ -421,6 +429,9 @@ class VerbCall:
         else:
             rule = check_paired_interval if self.compares else INTERVAL
             self.refuse(*_SEVERAL_CLASSES, why="is for several classes, and here are the scores of one")
+            if self.worth is not None:
+                self.refuse("prevalence", why="does not go with {worth}, whose amounts are those of these rows")
+                self.refuse("paired", why="is False, but models are compared by {worth} on the same rows")
         if self.by is not None:
             self.refuse(
                 "prevalence",
@@ -456,7 +467,7 @@ def answer(call: VerbCall) -> Any:
     if call.inclusion is not None:
         return judge_sampled(call, call.y_true, scores, call.inclusion, call.name or "model")
     call.settings()  # options are refused before columns are read
-    labelled = call.pick("pos_label", "neg_label", "sample_weight")
+    labelled = call.pick("pos_label", "neg_label", "sample_weight", *_WORTH)
     if not call.compares:
         samples = {call.name or "model": make_sample(call.y_true, scores, clusters=call.clusters, **labelled)}
         return judge(call, samples, call.by, call.batch)
@@ -515,6 +526,7 @@ def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name
     call.refuse(
         *("neg_label", "sample_weight", "weight", "clusters", "by", "batch", "prevalence", "stratify", "stream"),
         *_SEVERAL_CLASSES,
+        *_WORTH,
         why="does not go with {inclusion}",
     )
     interval = one_of(None, "auto")(call.interval, "interval")

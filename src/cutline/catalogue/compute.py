@@ -22,6 +22,7 @@ from ..sweep import Counts, LossOptions, Sums, SumsRequest, counts_at, sweep
 from ..types import Floats, Label, Labels, ScoreMatrix, Scores
 from ..validate import check_list
 from .declare import NEEDS, Measure, Spec
+from .value import taken_rows, value_of, value_sums
 
 DEFAULT_THRESHOLD = 0.5
 # the areas of a score column that stand for measures of two classes, one class against the rest
@@ -168,11 +169,17 @@ def why_undefined(one: Measure, n_pos: float, n_neg: float, cut: Counts | None =
 
 
 def compute_one(
-    spec: Spec, y_true: Labels, y_score: Scores, *, pos_label: Label = None, sample_weight: Scores | None = None
+    spec: Spec,
+    y_true: Labels,
+    y_score: Scores,
+    *,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    **worth: Any,
 ) -> tuple[float, str]:
-    """Value of one measure from columns, and the reason where it is nan."""
+    """Value of one measure from columns, and the reason where it is nan; ``worth``: what rows are worth and cost."""
     one = spec.measure
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **worth)
     check_applicable(one, sample)
     if one.needs_quota and spec.quota is None:
         raise InputError("measure", f"{one.name} needs a quota", "give {quota}: a number of cases or a share of them")
@@ -184,7 +191,9 @@ def compute_one(
         raise InputError("y_true", problem, f"give {{{one.one_class_needs}}}")
     cut = None
     check_threshold(spec, sample)
-    if one.needs_threshold:  # one pass over the rows; no sort needed
+    if one.of_worth:
+        value = value_at(spec, sample)
+    elif one.needs_threshold:  # one pass over the rows; no sort needed
         above, positive = sample.score > np.float64(threshold_of(spec)), sample.positive
         sides = (above & positive, above & ~positive, ~above & positive, ~above & ~positive)
         w = sample.weight
@@ -195,9 +204,21 @@ def compute_one(
     return value, why_undefined(one, n_pos, n_neg, cut) if value != value else ""
 
 
+def value_at(spec: Spec, sample: Sample) -> float:
+    """A measure of worth on one list; over several quotas their mean."""
+    if sample.worth is None:
+        raise InputError("worth", f"is missing: {spec.measure.name} needs the worth of each row", "give {worth}")
+    if spec.quota is None:
+        return value_of(spec, value_sums(sample, taken_rows(sample, None, threshold_of(spec))))
+    sizes, shares = quota_sizes(spec.quota, float(sample.row_weight.sum()))
+    values = [value_of(spec, value_sums(sample, taken_rows(sample, size, 0.0))) for size in sizes]
+    return float(np.dot(values, shares))
+
+
 def check_threshold(spec: Spec, sample: Sample) -> None:
     """Raise where a measure at a threshold has none: scores that are not probabilities have no default."""
-    if spec.measure.needs_threshold and default_threshold(spec.threshold, sample) is None:
+    at_threshold = spec.measure.needs_threshold or (spec.measure.of_worth and spec.quota is None)
+    if at_threshold and default_threshold(spec.threshold, sample) is None:
         problem = "is missing: the scores are not probabilities, so it has no default"
         raise InputError("threshold", problem, "pass {threshold}")
 
@@ -222,10 +243,14 @@ def default_threshold(threshold: float | None, sample: Sample) -> float | None:
 
 def with_defaults(spec: Spec, *, threshold: float | None, quota: int | float | Quotas | None) -> Spec:
     """The spec with an evaluation's threshold or quota filled in where it names none; it must read one score."""
-    if not spec.measure.of_one_score:
+    if not (spec.measure.of_one_score or spec.measure.of_worth):
         problem = f"is {show(spec.measure.name)}, which does not read one score for each case"
         raise InputError("measure", problem, "choose another")
-    if spec.measure.needs_threshold and spec.threshold is None and threshold not in (None, DEFAULT_THRESHOLD):
+    of_worth = spec.measure.of_worth and spec.quota is None and spec.threshold is None
+    if of_worth and quota is not None:
+        return replace(spec, quota=quota)
+    at_threshold = of_worth or (spec.measure.needs_threshold and spec.threshold is None)
+    if at_threshold and threshold not in (None, DEFAULT_THRESHOLD):
         return replace(spec, threshold=threshold)
     if spec.measure.needs_quota and spec.quota is None:
         if quota is None:

@@ -10,6 +10,7 @@ import contextlib
 import difflib
 import functools
 import inspect
+import math
 import re
 import textwrap
 import warnings
@@ -28,7 +29,7 @@ from ..validate import Rule, check_flag, check_number, one_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Family = Literal["threshold", "probability", "ranking", "quota", "classes", "other"]
+Family = Literal["threshold", "probability", "ranking", "quota", "value", "classes", "other"]
 Reads = Literal["", "decisions", "scores", "probabilities"]
 REQUIRED: Any = inspect.Parameter.empty
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -101,6 +102,7 @@ _OF_FAMILY: dict[Family, dict[str, Any]] = {
     "probability": {"part": "losses", "scores": "probability"},
     "ranking": {"rank_based": True},
     "quota": {"rank_based": True},
+    "value": {"part": "columns", "range": (0.0, math.inf)},
     "classes": {"part": "columns"},
     "other": {"part": "columns"},
 }
@@ -218,7 +220,8 @@ class Measure:
         yield "the paired test is unknown", self.paired_test not in get_args(PairedTest)
         yield "the tie rule is unknown", self.tie_rule not in ("", *TIE_RULES)
         yield "a need is unknown", not set(self.needs) <= set(NEEDS)
-        yield "only what is read at a cut is a proportion", self.proportion is not None and self.part != "cut"
+        at_cut = self.part == "cut" or self.family == "value"
+        yield "only what is read at a cut is a proportion", self.proportion is not None and not at_cut
         shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall")
         shares |= self.paired_test in ("decisions", "hits")
         yield "this interval or test needs its proportion", shares and self.proportion is None
@@ -247,8 +250,8 @@ class Measure:
 
     @property
     def of_one_score(self) -> bool:
-        """Whether it reads one score for each case, of two classes."""
-        return self.family not in ("classes", "other")
+        """Whether it reads one score for each case, of two classes, and nothing else of it."""
+        return self.family not in ("value", "classes", "other")
 
     @property
     def sums_classes(self) -> bool:
@@ -278,6 +281,11 @@ class Measure:
     def needs_threshold(self) -> bool:
         """Whether it is a measure at a threshold."""
         return self.family == "threshold"
+
+    @property
+    def of_worth(self) -> bool:
+        """Whether it reads what rows are worth; at a quota, or else at a threshold."""
+        return self.family == "value"
 
     def __repr__(self) -> str:
         arrow = "↑" if self.better == "higher" else "↓"
@@ -555,13 +563,13 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     """Check a measure's options and bring them in one form: defaults are left out."""
     left = dict(options)
     quota, threshold, ties = left.pop("quota", None), left.pop("threshold", None), left.pop("ties", "expected")
-    if quota is not None and not one.needs_quota:
+    if quota is not None and not (one.needs_quota or one.of_worth):
         at_quota = ", ".join(m.name for m in _measures.values() if m.needs_quota)
         raise InputError("measure", f"{one.name} takes no quota", f"measures at a quota are {at_quota}")
     if quota is not None:
         quota = parse_quota(quota)
     if threshold is not None:
-        if not one.needs_threshold:
+        if not (one.needs_threshold or (one.of_worth and quota is None)):
             raise InputError("measure", f"{one.name} takes no threshold", "leave it out: it reads the whole list")
         threshold = check_number(threshold, "threshold")
     one_of("expected", "best", "worst")(ties, "ties")
@@ -616,8 +624,9 @@ def _public(one: Measure) -> Callable[..., float]:
     ) -> float:
         from .compute import compute_one
 
+        given = {name: options.pop(name) for name in ("worth", "cost", "cut_by") if one.of_worth and name in options}
         spec = make_spec(one, options) if options else plain()
-        return warned(*compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+        return warned(*compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **given))
 
     def of_classes(
         y_true: Labels,
@@ -644,8 +653,11 @@ def _public(one: Measure) -> Callable[..., float]:
         if one.family == "classes":
             parameters = [*columns[:2], *options, *columns[2:]]
         else:
-            threshold = [option("threshold", None, "float | None")] if one.needs_threshold else []
+            threshold = [option("threshold", None, "float | None")] if one.needs_threshold or one.of_worth else []
             quota = [option("quota", REQUIRED, "QuotaLike")] if one.needs_quota else []
+            if one.of_worth:
+                quota = [option("worth", REQUIRED, "Scores"), option("quota", None, "QuotaLike | None")]
+                quota += [option("cost", None, "Scores | None"), option("cut_by", "score", "CutBy")]
             ties = [option("ties", "expected", "Ties")] if one.tie_rule else []
             parameters = [*columns, *threshold, *quota, *options, *ties]
         function = functools.wraps(one.compute)(function)

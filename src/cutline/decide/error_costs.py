@@ -15,8 +15,7 @@ from ..catalogue.declare import Spec, ratio
 from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.evidence import effective_size
-from ..inference.limits import wilson, z_of
+from ..inference.limits import effective_size, wilson, z_of
 from ..ranking import Ranking
 from ..runtime import Progress
 from ..sources.arrays import Sample

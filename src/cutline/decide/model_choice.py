@@ -19,7 +19,7 @@ from ..inference.bands import hits_by, units_of
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.limits import wilson, z_of
 from ..quotas import Quotas, resolve_quota
-from ..ranking import Ranking, tie_starts
+from ..ranking import Ranking, membership, tie_starts
 from ..sources.arrays import Sample
 from ..table import (
     DictResult,
@@ -438,20 +438,6 @@ class SwapSet(HasSections, HasPlot, DictResult):
                 "difference of this size (80 % power)"
             )
         return text
-
-
-def membership(score: NDArray[Any], quota: int, weight: Floats | None = None) -> Floats:
-    """Chance of each row to be among the best ``quota`` cases: 1 above the cut, 0 under it, shared inside a tie."""
-    if weight is None:
-        edge = np.partition(score, len(score) - quota)[len(score) - quota]
-        weight = np.ones(len(score))
-    else:
-        order = np.argsort(-score, kind="stable")
-        last = np.searchsorted(np.cumsum(weight[order]), quota * (1.0 - 1e-12))
-        edge = score[order[min(int(last), len(score) - 1)]]
-    above, at = score > edge, score == edge
-    share = (quota - float(weight[above].sum())) / float(weight[at].sum())
-    return np.where(above, 1.0, np.where(at, min(share, 1.0), 0.0))
 
 
 class Side(NamedTuple):

@@ -442,20 +442,6 @@ def _four_fifths(low: float, high: float) -> str:
     return "below" if high < FOUR_FIFTHS else "kept" if low >= FOUR_FIFTHS else "cannot tell"
 
 
-def _taken_in_batches(rows: BatchRows, quota: int | float) -> Floats:
-    """The share taken of each row where the list of each batch is cut at a quota.
-
-    Each cut depends on its own batch alone: the batches are the units, and no cut moves with other rows.
-    """
-    lists, batch, score = rows.lists(), rows.batches.codes, rows.sample.score
-    group, inside = lists.cut(lists.places(quota))
-    is_whole = group == lists.first_group[1:]
-    at = np.minimum(group, len(lists.score) - 1)
-    edge = np.where(is_whole, -np.inf, lists.score[at])[batch]
-    share = np.where(is_whole, 1.0, inside / lists.size[at])[batch]
-    return np.where(score > edge, 1.0, np.where(score == edge, share, 0.0))
-
-
 def share_list(
     rows: ListRows,
     ranking: Ranking,
@@ -478,7 +464,8 @@ def share_list(
 
     near = None
     if quota is not None and batches is not None:
-        taken = _taken_in_batches(batches, quota)
+        lists = batches.lists()  # each cut depends on its own batch alone: no cut moves with other rows
+        taken = lists.taken(sample.score, batches.batches.codes, lists.places(quota))
         edge, cut = math.nan, {"quota": float(quota)}
     elif quota is not None:
         ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)

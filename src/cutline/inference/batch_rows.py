@@ -11,8 +11,8 @@ interpolation: a quota that falls inside a tie takes its share of it, as in a si
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
+from ..catalogue.value import ValueSums, worth_columns
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..partition import Partition
@@ -35,6 +36,7 @@ from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import Drawn, RowEvidence
 from .limits import effective_freedom, jackknife, serial_inflation, t_quantile, wilson_share, z_of
 from .resampling import Replicates, Resampled, Resampler
+from .worth import Valued, valued
 
 _SHARES = 101  # a range of shares is read at so many of them: closer than batches of a hundred cases can tell apart
 _DRAWN_AT_ONCE = 5_000_000  # batches drawn at once, over all replicates of a chunk: 40 MB
@@ -173,6 +175,15 @@ class BatchLists:
         group = np.searchsorted(self._ends, upto * (1.0 + 1e-12), side="right") - 1
         group = np.minimum(group, self.first_group[1:])
         return group, np.maximum(upto - self._ends[group], 0.0)
+
+    def taken(self, score: NDArray[Any], batch: NDArray[np.intp], places: Floats) -> Floats:
+        """The share of each row that its batch takes with so many places; a tie across its cut is shared."""
+        group, inside = self.cut(places)
+        is_whole = group == self.first_group[1:]
+        at = np.minimum(group, len(self.score) - 1)
+        edge = np.where(is_whole, -np.inf, self.score[at])[batch]
+        share = np.where(is_whole, 1.0, inside / self.size[at])[batch]
+        return np.where(score > edge, 1.0, np.where(score == edge, share, 0.0))
 
     def above(self, threshold: float) -> Floats:
         """Cases of each batch that score above a threshold."""
@@ -336,6 +347,31 @@ class BatchRows(RowEvidence):
         cuts = {spec: counts_of(sums[spec][0]).plain() for spec in of_quota}
         return BatchComputed({**whole.values, **own}, whole.sums, cuts)
 
+    def worth(self, spec: Spec) -> Valued:
+        """At a quota from what each batch captures, else as rows in clusters of batches."""
+        if spec.quota is None:
+            return super().worth(spec)
+        sample, lists, (quotas, shares) = self.sample, self.lists(), quotas_in_batches(spec.quota)
+        assert sample.worth is not None
+        if sample.worth.cut_by != "score":
+            groups = BatchGroups.of(replace(sample, score=sample.worth.order(sample.score)), self.batches)
+            lists = BatchLists(groups, len(self.batches))
+        (gain, cost), weight = worth_columns(sample), sample.row_weight
+
+        def by_batch(each: Floats) -> Floats:
+            return self.by_unit(np.bincount(self.batches.codes, weight * each, len(self.batches)).astype(np.float64))
+
+        def cuts() -> Iterator[tuple[float, ValueSums, ValueSums]]:
+            order = sample.worth.order(sample.score)  # type: ignore[union-attr]
+            for quota, share in zip(quotas, shares, strict=True):
+                taken = lists.taken(order, self.batches.codes, lists.places(quota))
+                each = [by_batch(x) for x in (gain * taken, gain, taken, cost * taken)]
+                sums = ValueSums(*(float(x.sum()) for x in each))
+                yield share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])
+
+        found = valued(spec, sample, cuts())
+        return found._replace(wider=self.widening(found.influence, 0.95))
+
     def whole_list(self, specs: Sequence[Spec]) -> Computed:
         """Measures without a quota, which read all batches as one list."""
         return compute(specs, self.ranking)
@@ -374,6 +410,8 @@ class BatchRows(RowEvidence):
 
     def influence(self, spec: Spec) -> Floats:
         """Influence of each unit on a measure at a quota; nan where a unit cannot be left out."""
+        if spec.measure.of_worth:
+            return self.worth(spec).influence
         left = self.left_out(spec)
         return jackknife(left)[1] if np.isfinite(left).all() and len(left) > 1 else np.full(len(left), np.nan)
 

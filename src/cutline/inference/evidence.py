@@ -32,7 +32,7 @@ from ..types import Floats
 from ..validate import check_number
 from . import bands
 from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
-from .limits import z_of
+from .limits import effective_size, z_of
 from .resampling import (
     Replicates,
     Resampled,
@@ -42,17 +42,12 @@ from .resampling import (
     replicate,
     several_clusters,
 )
+from .worth import Valued, valued_rows
 
 if TYPE_CHECKING:
     from .bucket_bounds import Buckets
 
 SMALL_SIZE = 30.0  # effective cases of a class below which a note says that weights leave few: the textbooks' thirty
-
-
-def effective_size(weight: Floats) -> float:
-    """Kish's effective sample size (Σw)²/Σw²."""
-    square = float((weight**2).sum())
-    return float(weight.sum()) ** 2 / square if square > 0.0 else 0.0
 
 
 def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
@@ -122,6 +117,10 @@ class Evidence(Protocol):
 
     def resamples(self, spec: Spec) -> bool:
         """Whether replicates of this measure can be drawn."""
+
+    def worth(self, spec: Spec) -> Valued:
+        """A measure of worth, and what its interval rests on."""
+        raise RuntimeError(f"{type(self).__name__} has no worth")
 
     def replicate(
         self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
@@ -204,7 +203,8 @@ class RowEvidence(PicklesFields, Evidence):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        if not (self.paired or self.ranking.weighted or self.clusters is not None or self.fold is not None):
+        by_row = self.paired or self.ranking.weighted or self.clusters is not None or self.fold is not None
+        if not by_row and (self.kept is None or self.kept.worth is None):
             state["kept"] = None  # the ranking holds all that can be asked
         return state
 
@@ -299,7 +299,20 @@ class RowEvidence(PicklesFields, Evidence):
         return bool(alike and abs(one[0] / two[0] - 1.0) > 1e-9)
 
     def resamples(self, spec: Spec) -> bool:
-        return True
+        return not spec.measure.of_worth  # the kernels that draw replicates sum cases alone
+
+    def worth(self, spec: Spec) -> Valued:
+        if spec not in self._valued:
+            valued = valued_rows(spec, self.sample)
+            if self.clusters is not None:
+                by_cluster = np.bincount(self.clusters, valued.influence).astype(np.float64)
+                valued = valued._replace(influence=by_cluster)
+            self._valued[spec] = valued
+        return self._valued[spec]
+
+    @cached_property
+    def _valued(self) -> dict[Spec, Valued]:
+        return {}
 
     @property
     def keeps_list(self) -> bool:

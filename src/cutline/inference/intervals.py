@@ -154,6 +154,8 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     """The method that the settings ask for, or else the declared one where it holds; None for no interval."""
     measure, wish = spec.measure, settings.interval
     declared = METHODS[measure.interval]
+    if measure.of_worth:  # it holds for weights, clusters and batches by itself
+        return declared if wish == "auto" else None
     if evidence.batched and measure.needs_quota and wish == "auto":
         return METHODS["batches"]
     several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
@@ -412,6 +414,13 @@ def batches(inputs: IntervalInputs) -> Interval:
     return limits.scaled_limits(value, error, freedom, level, "log" if low == 0.0 else "atanh")
 
 
+@method("hall", dependent=True)
+def hall(inputs: IntervalInputs) -> tuple[Interval, str]:
+    """Sums and means of skewed amounts by Hall's transformation, a share of all value on the logit scale."""
+    share = inputs.measure.range[1] == 1.0
+    return inputs.evidence.worth(inputs.spec).interval(inputs.level, share), "logit" if share else "hall"
+
+
 @method("scaled", resampled=True, jackknife=True)
 def scaled(inputs: IntervalInputs) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
@@ -569,8 +578,9 @@ def estimate(
     A comparison passes ``replicates_out`` to get replicates of every measure back, where it compares by them: the same
     rows drawn in every model. Intervals of single models do not depend on whether they are compared.
     """
-    computed = evidence.compute([spec for spec in specs if not obstacles[spec]])
-    values, ranking, level = computed.values, evidence.ranking, settings.level
+    computed = evidence.compute([spec for spec in specs if not obstacles[spec] and not spec.measure.of_worth])
+    values, ranking, level = dict(computed.values), evidence.ranking, settings.level
+    values |= {s: evidence.worth(s).value for s in specs if s.measure.of_worth and not obstacles[s]}
     estimates: dict[Spec, Estimate] = {}
     resampled: dict[Spec, Method] = {}
     for spec in specs:

@@ -295,6 +295,12 @@ def dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
+def effective_size(weight: Floats) -> float:
+    """Kish's effective sample size (Σw)²/Σw²."""
+    square = float((weight**2).sum())
+    return float(weight.sum()) ** 2 / square if square > 0.0 else 0.0
+
+
 def effective_freedom(influence: Floats) -> float:
     """Degrees of freedom of Σψ² as an estimate of a variance: 2(Σψ²)² / (Σψ⁴ − (Σψ²)²/n), between 1 and n − 1.
 

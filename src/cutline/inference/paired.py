@@ -98,8 +98,16 @@ class RowPairs(PicklesFields):
     @classmethod
     def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> RowPairs:
         """From the models' evaluations."""
+
+        def swept(spec: Spec, value: float) -> bool:
+            return value == value and not spec.measure.of_worth
+
         known = {
-            name: [ev.specs[key] for key, e in ev.estimates.items() if e.value == e.value]
+            name: [
+                spec
+                for key, spec in ev.specs.items()
+                if ev.estimates[key].value == ev.estimates[key].value and not spec.measure.of_worth
+            ]
             for name, ev in evaluations.items()
         }
         return cls({name: ev.rows for name, ev in evaluations.items()}, known, paired)
@@ -163,7 +171,8 @@ class RowPairs(PicklesFields):
         rows = [self.rows[name] for name in names]
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
         error: float | None = None
-        if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
+        at_quota = spec.measure.needs_quota or (spec.measure.of_worth and spec.quota is not None)
+        if at_quota and any(isinstance(one, BatchRows) for one in rows):
             each, method = [one.influence(spec) for one in rows if isinstance(one, BatchRows)], "batches"
             errors = []
             for gap, batches in [(each[0] - each[1], rows[0])] if self.paired else zip(each, rows, strict=True):
@@ -172,6 +181,8 @@ class RowPairs(PicklesFields):
                 alone = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
                 errors.append(alone * batches.widening(gap, settings.level))
             error = math.hypot(*errors)
+        elif spec.measure.of_worth:
+            each, method = [one.worth(spec).influence for one in rows], "worth"
         elif pair.slope is not None and all(one.independent for one in rows):
             # DeLong's standard error, carried to a measure that is a straight line in the AUC
             variance, slope = self.auc_variance(*names), pair.slope

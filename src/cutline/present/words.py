@@ -17,7 +17,7 @@ from ..decide.error_costs import ErrorPrices
 from ..errors import PYTHON, InputError, Terms
 from ..estimate import Estimate
 from ..evaluation import notices_of
-from ..quotas import Quotas
+from ..quotas import Quotas, whole_cases
 from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
 from .plot_data import models_of
 from .render import explained
@@ -35,6 +35,7 @@ FAMILY_TITLES = {
     "probability": "Probabilities",
     "ranking": "Ranking",
     "quota": "Limited places",
+    "value": "Worth",
     "classes": "Several classes",
     "other": "Other",
 }
@@ -125,7 +126,7 @@ def evaluation_sections(
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    yield from filter(None, [places_section([ev], detail=detail)])
+    yield from filter(None, [worth_section([ev]), places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
         taken = cut_words(point)
@@ -212,6 +213,7 @@ def comparison_sections(
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
+    yield from filter(None, [worth_section(evaluations, comparison)])
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
         yield from batch_sections(evaluations)
@@ -298,6 +300,38 @@ def of_positives(ev: Evaluation, number: str) -> str:
 
 def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
+
+
+def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | None = None) -> Section | None:
+    """What the cases taken are worth by each model, what the best possible list would capture, and who is ahead."""
+    from ..decide.planning import amount
+    from ..inference.evidence import RowEvidence
+
+    first = evaluations[0]
+    keys = [key for key, spec in first.specs.items() if spec.measure.of_worth]
+    if not keys:
+        return None
+    rows, sentences = [], []
+    for ev in evaluations:
+        row: dict[str, Any] = {"model": ev.name}
+        for key in keys:
+            e = ev.estimates[key]
+            as_share = first.specs[key].measure.name == "value_recall"
+            shown = [f"{x:.1%}" if as_share else amount(x, e.high - e.low) for x in (e.value, e.low, e.high)]
+            row[title_of(first.specs[key])] = f"{shown[0]} ({shown[1]} to {shown[2]})" if e.low == e.low else shown[0]
+        rows.append(row)
+    of_all = next((key for key in keys if first.specs[key].measure.name == "value_recall"), None)
+    if of_all is not None and len(evaluations) == 1 and first.estimates[of_all].value == first.estimates[of_all].value:
+        quota, e = first.specs[of_all].quota, first.estimates[of_all]
+        sentences = [f"The cases taken hold {share(e)} of the value."]
+        if isinstance(quota, int | float) and isinstance(first.rows, RowEvidence) and not first.rows.batched:
+            total = first.best_value(quota=whole_cases(first.ranking.cases))
+            best = first.best_value(quota=quota) / total
+            sentences.append(f"The best possible list of as many places would capture {best:.1%}.")
+    elif comparison is not None:
+        verdict = comparison.verdict(keys[0], "which model captures the most value")
+        sentences = [f"By {title_of(first.specs[keys[0]]).lower()}, {verdict.lead}."]
+    return Section("worth", [*sentences, Table(rows)], "What the cases are worth")
 
 
 def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:

@@ -20,12 +20,58 @@ Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """What each row is worth if it is a hit, what taking it costs, and which list a cut is made in.
+
+    ``cut_by``: the list is in the order of the ``score``, of ``value`` (score × worth) or of ``value_per_cost``.
+    """
+
+    value: NDArray[np.float64]
+    cost: NDArray[np.float64] | None = None
+    cut_by: str = "score"
+
+    @classmethod
+    def of(cls, worth: Any, cost: Any, cut_by: str, n: int) -> Worth | None:
+        """From the columns that users give; None where there are none."""
+        if worth is None:
+            given = "cost" if cost is not None else "cut_by"
+            if cost is not None or cut_by != "score":
+                raise InputError(given, "goes with the worth of each row", "give {worth}, or leave it out")
+            return None
+        if cut_by == "value_per_cost" and cost is None:
+            raise InputError("cut_by", "is 'value_per_cost', which needs the cost of each row", "give {cost}")
+        columns: list[Any] = []
+        for name, given in (("worth", worth), ("cost", cost)):
+            values, low, high = (None, 0.0, 0.0) if given is None else as_numbers(given, name)
+            if values is not None and len(values) != n:
+                raise different_lengths(name, len(values), "y_score", n)
+            if values is not None and (low < 0 or high == np.inf or (name == "cost" and low == 0)):
+                bad = (values < 0) | np.isinf(values) | ((values == 0) & (name == "cost"))
+                row = int(np.argmax(bad))
+                remedy = f"pass {'positive' if name == 'cost' else 'finite'} amounts, none of them negative"
+                raise InputError(name, f"is {float(values[row]):g}", remedy, row=row)
+            columns.append(values if values is None else values.astype(np.float64))
+        return cls(columns[0], columns[1], cut_by)
+
+    def part(self, rows: NDArray[Any]) -> Worth:
+        """Some of the rows."""
+        return Worth(self.value[rows], None if self.cost is None else self.cost[rows], self.cut_by)
+
+    def order(self, score: NDArray[Any]) -> NDArray[Any]:
+        """What the list is sorted by, highest first."""
+        if self.cut_by == "score":
+            return score
+        expected = score.astype(np.float64) * self.value
+        return expected if self.cut_by == "value" or self.cost is None else expected / self.cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Labels as booleans, scores as floats, optional weights: same length, no missing values, weights positive.
 
     ``low`` and ``high`` are the extreme scores, known from the check. ``source_rows`` is set where rows of zero
     weight were left out, and maps a row here to its row in the input, which has ``input_rows``. ``cluster`` numbers the
-    clusters (rows that are resampled together), where there are any.
+    clusters (rows that are resampled together), ``worth`` has what rows are worth, where there are any.
     """
 
     positive: NDArray[np.bool_]
@@ -36,6 +82,7 @@ class Sample:
     source_rows: NDArray[np.intp] | None = None
     input_rows: int = 0
     cluster: Codes | None = None
+    worth: Worth | None = None
 
     def __len__(self) -> int:
         return len(self.score)
@@ -63,7 +110,8 @@ class Sample:
     def part(self, rows: NDArray[Any]) -> Sample:
         """Some of the rows, by number or mask, without their clusters."""
         score, weight = self.score[rows], None if self.weight is None else self.weight[rows]
-        return Sample(self.positive[rows], score, weight, float(score.min()), float(score.max()))
+        worth = None if self.worth is None else self.worth.part(rows)
+        return Sample(self.positive[rows], score, weight, float(score.min()), float(score.max()), worth=worth)
 
     def first_row(self, offending: NDArray[np.bool_]) -> int:
         """The first offending row, as numbered in the input."""
@@ -79,8 +127,11 @@ def make_sample(
     neg_label: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    worth: Any = None,
+    cost: Any = None,
+    cut_by: str = "score",
 ) -> Sample:
-    """Check labels, scores, weights and clusters once and put them in the one form everything else reads."""
+    """Check labels, scores, weights, clusters and worth once and put them in the one form everything else reads."""
     label = as_column(y_true, "y_true")
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
@@ -96,12 +147,16 @@ def make_sample(
 
     cluster = None if clusters is None else Partition.of(clusters, "clusters", n).codes
     weight = None if sample_weight is None else as_weights(sample_weight, n)
+    valued = Worth.of(worth, cost, cut_by, n)
+    if valued is not None and cut_by != "score" and low < 0:
+        raise InputError("cut_by", f"is {cut_by!r}, but some scores are negative", "pass probabilities as scores")
     if weight is None or weight.all():
-        return Sample(positive, score, weight, low, high, None, n, cluster)
+        return Sample(positive, score, weight, low, high, None, n, cluster, valued)
     kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
     score = score[kept]
     cluster = None if cluster is None else renumber(cluster[kept])
-    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, n, cluster)
+    valued = None if valued is None else valued.part(kept)
+    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, n, cluster, valued)
 
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:

@@ -1,0 +1,195 @@
+"""What a list is worth: sums of any column over the cases that a cut takes, with intervals for skewed amounts."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutline as cl
+from cutline.catalogue.value import best_possible
+from cutline.sources.arrays import make_sample
+
+MEASURES = ["value_captured", "value_recall", "value_per_place"]
+Y, S, V = [1, 0, 1, 0, 1], [0.9, 0.8, 0.5, 0.5, 0.1], [10.0, 7.0, 40.0, 3.0, 5.0]
+
+
+def drawn(seed: int = 0, n: int = 800, share: float = 0.1, sigma: float = 1.0) -> tuple[Any, ...]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    worth = np.exp(sigma * rng.normal(size=n))
+    return y, (1.5 * y + rng.normal(size=n)).round(1), worth, y + 1.5 * rng.normal(size=n)
+
+
+def by_all_orders(y: Any, s: Any, v: Any, k: int) -> float:
+    """The mean over all orders of the rows that keep the scores in order: ties by expectation, without a formula."""
+    rows = range(len(y))
+    orders = [o for o in permutations(rows) if all(s[a] >= s[b] for a, b in pairwise(o))]
+    return float(np.mean([sum(v[i] * y[i] for i in order[:k]) for order in orders]))
+
+
+def by_rows(y: Any, s: Any, v: Any, k: float, w: Any = None) -> tuple[float, float]:
+    """Value captured and value recall by a loop over the tie groups, best first."""
+    w = np.ones(len(y)) if w is None else w
+    left, captured = float(k), 0.0
+    for score in sorted(set(np.asarray(s).tolist()), reverse=True):
+        group = np.asarray(s) == score
+        size = w[group].sum()
+        captured += min(1.0, left / size) * (w * v * y)[group].sum()
+        left -= min(left, size)
+    return captured, captured / (w * v * y).sum()
+
+
+def test_by_hand() -> None:
+    """Place 3 is one of two tied rows, one of them a hit worth 40: half of it counts."""
+    assert cl.value_captured(Y, S, worth=V, quota=3) == 30
+    assert cl.value_recall(Y, S, worth=V, quota=3) == pytest.approx(30 / 55)
+    assert cl.value_per_place(Y, S, worth=V, quota=3) == 10
+    assert cl.value_captured(Y, S, worth=V, threshold=0.5) == 10
+    assert cl.value_per_place(Y, S, worth=V, threshold=0.4) == 50 / 4
+    assert cl.value_per_cost(Y, S, worth=V, cost=[1, 1, 2, 4, 1], quota=3) == 30 / (1 + 1 + 3)
+    assert cl.value_captured(Y, S, worth=V, quota="2-3") == 20
+    # score × worth: 9, 5.6, 20, 1.5, 0.5; with costs 1, 1, 40, 1, 1: 9, 5.6, 0.5, 1.5, 0.5
+    assert cl.value_captured(Y, S, worth=V, quota=1, cut_by="value") == 40
+    cost = [1, 1, 40, 1, 1]
+    assert cl.value_captured(Y, S, worth=V, cost=cost, quota=1, cut_by="value_per_cost") == 10
+    assert best_possible(make_sample(Y, S, worth=V), 2) == 50
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 9)), min_size=1, max_size=6), st.data())
+def test_ties_count_by_expectation(rows: list[tuple[bool, int, int]], data: st.DataObject) -> None:
+    y, s, v = zip(*rows, strict=True)
+    k = data.draw(st.integers(1, len(rows)))
+    assert cl.value_captured(y, s, worth=v, quota=k, pos_label=True) == pytest.approx(by_all_orders(y, s, v, k))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_and_intervals_do_not_depend_on_the_order_of_rows(weighted: bool) -> None:
+    y, s, v, _ = drawn()
+    w = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
+    ev = cl.evaluate(y, s, worth=v, sample_weight=w, quota=90, measures=MEASURES)
+    captured, recall = by_rows(y, s, v, 90, w)
+    assert ev["value_captured"].value == pytest.approx(captured)
+    assert ev["value_recall"].value == pytest.approx(recall)
+    assert ev["value_per_place"].value == pytest.approx(captured / 90)
+    mixed = np.random.default_rng(2).permutation(len(y))
+    other = cl.evaluate(
+        y[mixed], s[mixed], worth=v[mixed], sample_weight=w if w is None else w[mixed], quota=90, measures=MEASURES
+    )
+    for key, e in ev.estimates.items():
+        assert e.low < e.value < e.high
+        assert (e.value, e.low, e.high) == pytest.approx((other[key].value, other[key].low, other[key].high), rel=1e-9)
+
+
+def test_equal_worth_gives_the_hits() -> None:
+    y, s, _, _ = drawn()
+    ev = cl.evaluate(y, s, worth=np.full(len(y), 2.0), quota=60, measures=[*MEASURES, "hit_rate", "qrecall"])
+    assert ev["value_recall"].value == pytest.approx(ev["qrecall"].value)
+    assert ev["value_per_place"].value == pytest.approx(2 * ev["hit_rate"].value)
+    for one, two, scale in (("value_recall", "qrecall", 1), ("value_per_place", "hit_rate", 2)):
+        assert ev[one].interval == pytest.approx(tuple(scale * end for end in ev[two].interval), rel=0.12)
+
+
+def test_rows_twice_or_with_weight_two_are_worth_the_same() -> None:
+    y, s, v, _ = drawn(n=300)
+    twice = cl.evaluate(np.tile(y, 2), np.tile(s, 2), worth=np.tile(v, 2), quota=60, measures=MEASURES, interval=None)
+    heavy = cl.evaluate(y, s, worth=v, sample_weight=np.full(300, 2.0), quota=60, measures=MEASURES, interval=None)
+    for key in twice:
+        assert twice[key].value == pytest.approx(heavy[key].value)
+
+
+def test_clusters_and_batches_are_units() -> None:
+    y, s, v, _ = drawn(n=1000)
+    day = np.arange(1000) % 25
+    plain = cl.evaluate(y, s, worth=v, quota=100, measures=MEASURES)
+    pairs = cl.evaluate(
+        *(np.repeat(x, 2) for x in (y, s)), worth=np.repeat(v, 2), clusters=np.repeat(np.arange(1000), 2),
+        quota=200, measures=MEASURES,
+    )  # fmt: skip
+    for key in ("value_recall", "value_per_place"):
+        assert pairs[key].interval == pytest.approx(plain[key].interval, rel=0.02)
+    batched = cl.evaluate(y, s, worth=v, quota=4, batch=day, measures=MEASURES)
+    each = [by_rows(y[day == d], s[day == d], v[day == d], 4)[0] for d in range(25)]
+    assert batched["value_captured"].value == pytest.approx(sum(each))
+    assert batched["value_per_place"].value == pytest.approx(sum(each) / 100)
+    assert batched["value_captured"].low < sum(each) < batched["value_captured"].high
+    by_value = cl.evaluate(y, s - s.min(), worth=v, quota=4, batch=day, cut_by="value", measures=["value_captured"])
+    best = [by_rows(y[day == d], ((s - s.min()) * v)[day == d], v[day == d], 4)[0] for d in range(25)]
+    assert by_value["value_captured"].value == pytest.approx(sum(best))
+
+
+def test_models_are_compared_row_by_row() -> None:
+    y, a, v, b = drawn(n=1500)
+    cmp = cl.compare(y, {"a": a, "b": b}, worth=v, quota=150, measures=MEASURES)
+    gap = cmp.difference("a", "b", "value_captured")
+    assert gap.difference == pytest.approx(by_rows(y, a, v, 150)[0] - by_rows(y, b, v, 150)[0])
+    assert gap.low < gap.difference < gap.high
+    assert 0 < gap.p_value < 1
+    alike = cl.compare(y, {"a": a, "b": a * 2}, worth=v, quota=150, measures=MEASURES)
+    same = alike.difference("a", "b", "value_recall")
+    assert same.difference == 0
+    assert same.verdict in ("cannot tell", "not tested")
+
+
+def test_segments_have_values_of_their_own() -> None:
+    y, s, v, _ = drawn(n=1200)
+    region = np.arange(1200) % 3
+    ev = cl.evaluate(y, s, worth=v, by=region, quota=0.125, measures=MEASURES)
+    for k in range(3):
+        inside = region == k
+        assert ev.segments[k]["value_captured@12.5%"].value == pytest.approx(
+            by_rows(y[inside], s[inside], v[inside], 50)[0]
+        )
+    assert {row["measure"] for row in ev.segments.differences()} >= {"value_recall@12.5%", "value_per_place@12.5%"}
+
+
+def test_worth_adds_its_measures_and_tells_the_best_possible() -> None:
+    y, s, v, _ = drawn()
+    ev = cl.evaluate(y, s, worth=v, quota=80, n_resamples=50)
+    assert {"value_captured@80", "value_recall@80", "value_per_place@80"} <= set(ev)
+    assert "value_per_cost@80" not in ev
+    best = np.sort(v * y)[::-1][:80].sum()
+    assert ev.best_value(quota=80) == pytest.approx(best)
+    assert "of the value" in repr(ev)
+    again = pickle.loads(pickle.dumps(ev))
+    assert again.with_measures("value_recall@40")["value_recall@40"].value == pytest.approx(by_rows(y, s, v, 40)[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"worth": [1.0]}, "worth has 1"),
+        ({"worth": -1}, "worth"),
+        ({"worth": "negative"}, "worth: row 3 is -1"),
+        ({"cost": "v"}, "cost goes with the worth"),
+        ({"cut_by": "value"}, "cut_by goes with the worth"),
+        ({"worth": "v", "cut_by": "value_per_cost"}, "needs the cost of each row"),
+        ({"worth": "v", "cut_by": "amount"}, "cut_by"),
+        ({"worth": "v", "prevalence": 0.2}, "does not go with worth"),
+        ({"measures": ["value_captured@20"]}, "worth is missing"),
+    ],
+)
+def test_what_cannot_be_honoured_is_an_error(options: dict[str, Any], message: str) -> None:
+    y, s, v, _ = drawn(n=100)
+    bad = v.copy()
+    bad[3] = -1
+    for key, value in options.items():
+        if isinstance(value, str) and value in ("v", "negative"):
+            options = {**options, key: v if value == "v" else bad}
+    with pytest.raises(cl.InputError, match=message):
+        cl.evaluate(y, s, quota=20, interval=None, **options)
+
+
+def test_other_shapes_refuse_worth() -> None:
+    y, s, v, _ = drawn(n=90)
+    with pytest.raises(cl.InputError, match="worth is for two classes"):
+        cl.evaluate(np.arange(90) % 3, np.random.default_rng(0).random((90, 3)), worth=v)
+    with pytest.raises(cl.InputError, match="does not go with inclusion"):
+        cl.evaluate(y.astype(float), s, inclusion=np.full(90, 0.5), worth=v)
+    with pytest.raises(cl.InputError, match="on the same rows"):
+        cl.compare({"a": y, "b": y}, {"a": s, "b": s}, paired=False, worth=v)
