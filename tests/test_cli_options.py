@@ -95,7 +95,7 @@ ELSEWHERE = {
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
     *("cost_fp", "cost_fn", "cut", "calibration", "swaps", None),
-    *("positives", "negatives", "rows", "low", "high"),  # of counts in place of rows
+    *("positives", "negatives", "rows", "low", "high", "more", "min_cell"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
 TAKEN = {

@@ -97,6 +97,7 @@ from .decide.thresholds import (
     threshold_for as threshold_for,
 )
 from .diagnosis import doctor as doctor
+from .engines.count_query import sql as sql
 from .errors import (
     InputError as InputError,
     LabelWarning as LabelWarning,
@@ -118,6 +119,7 @@ from .inference.retraining import (
 )
 from .quotas import Quotas as Quotas
 from .sampled_labels import label_plan as label_plan
+from .sources.counts import merge_counts as merge_counts
 from .verbs import (
     check as check,
     compare as compare,

@@ -108,6 +108,11 @@ class Partition:
         """The parts as tables show them: numbers as numbers, all else in words."""
         return tuple(key if isinstance(key, Real) else label_of(key) for key in self.keys)
 
+    def values(self) -> dict[str, list[Any]]:
+        """The values of the columns that make the parts, row by row."""
+        keys = [key if len(self.by) > 1 else (key,) for key in self.keys]
+        return {name: [keys[code][k] for code in self.codes.tolist()] for k, name in enumerate(self.by)}
+
     def only(self, rows: NDArray[np.intp]) -> Partition:
         """Some of the rows, and the parts that they have."""
         codes = self.codes[rows]

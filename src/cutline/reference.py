@@ -30,6 +30,21 @@ PARAMETERS: dict[str, str] = {
     "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
     "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for "
     "counts of equal rows, whose intervals would be too long: see ``positives``.",
+    "counts": "The counts: files, frames or mappings, each the result of :func:`sql` or with named columns.",
+    "min_cell": "The least number of positives, and of negatives, that a bucket may show unless it has none.",
+    "sql.table": "The table, as the warehouse calls it: ``claims``, ``schema.claims``.",
+    "sql.label": "The column with the real outcome.",
+    "sql.score": "The column with the score, or a list of two, which are counted jointly.",
+    "sql.dialect": "The warehouse: ``postgres``, ``snowflake``, ``bigquery``, ``clickhouse``, ``trino``, "
+    "``databricks``, ``redshift``, ``tsql``, ``mysql``, ``sqlite``, ``duckdb``, or another name that sqlglot knows.",
+    "sql.buckets": "How many buckets there are: 65,536 by default, 256 for each of two scores.",
+    "sql.by": "The column, or columns, that define segments.",
+    "sql.batch": "The column that defines batches.",
+    "sql.where": "A condition in the warehouse's SQL: only these rows are counted.",
+    "sql.edges": 'For scores that are not probabilities: ``"query"`` for the first query, then its result.',
+    "sql.refine": "The result of a query, of which the bucket of a cut is resolved.",
+    "sql.quota": "With ``refine``: the places of the cut.",
+    "sql.threshold": "With ``refine``: the threshold of the cut.",
     "positives": "In a table of counts: the column with the number of positives of each row, which stands for so many "
     "cases with one score.",
     "negatives": "In a table of counts: the column with the number of negatives.",

@@ -258,8 +258,8 @@ def counted_evidence(counted: Counted) -> RowEvidence:
         if counted.batch is None:
             return RowEvidence(None, ranking), is_open
         rows = counted.rows(side)
-        sample = make_sample(rows.positive, rows.scores["score"])
-        return BatchRows.of_batches(sample, rows.batch), is_open
+        batched = BatchRows.of_batches(make_sample(rows.positive, rows.scores["score"]), rows.batch)
+        return batched, np.full(len(batched.ranking), is_open.any())  # each batch has ends of its own in a bucket
 
     middle, is_open = evidence("middle")
     if not is_open.any():

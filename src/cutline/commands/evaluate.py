@@ -94,6 +94,12 @@ class EvaluateArguments(
 ):
     """The options of ``evaluate``."""
 
+    more: tuple[str, ...] = argument(nargs=-1, type=o.PathName(), metavar="[COUNTS]...")
+    min_cell: int | None = option(
+        "Counts of a query: join neighbouring buckets until each shows so many positives and negatives, or none.",
+        metavar="N",
+        section="Other kinds of files",
+    )
     score: str | None = column(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
     )
@@ -145,7 +151,7 @@ OF_CALIBRATION = [
 OF_COUNTS = [
     *("file", "score", *o.COUNTS, "quota", "threshold", *o.ERROR_COSTS, *o.GOALS, "prevalence", "by", "batch"),
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
-    *("quota_by", "fairness", "calibration"),
+    *("quota_by", "fairness", "calibration", "more", "min_cell"),
 ]
 ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
@@ -165,6 +171,7 @@ ONE_CLASS = "name one class with {pos_label} and its column with {score}, or lea
   cutline evaluate iris.csv --label class --score 'p_*'
   cutline evaluate scores.csv --label y --score p --calibration --plot reliability.png
   cutline evaluate counts.csv --score p --positives fraud --rows n --quota 1000
+  cutline evaluate north.csv south.csv --min-cell 10
   cutline evaluate to_label.csv --label y --score p --inclusion inclusion --quota 1000
 """,
 )
@@ -204,6 +211,9 @@ def evaluate(asked: EvaluateArguments) -> Report:
         counted = counts_named(table, asked)
         if counted is not None:
             return _evaluate_counts(table, asked, counted, goal)
+        if asked.more or asked.min_cell is not None:
+            problem = f"{table.name} has rows, and only counts of several files add up"
+            raise InputError(None, problem, "give one file, or a pattern in quotes: 'part-*.parquet'")
         classes = None if is_sampled else _find_classes(table, asked, engine)
         if classes is not None:
             return _evaluate_classes(table, asked, classes)
@@ -255,6 +265,12 @@ def _evaluate_counts(table: Any, asked: EvaluateArguments, named: NamedCounts, g
     from ..verbs import evaluate as evaluate_rows
 
     refuse_others(asked, OF_COUNTS, "does not go with counts", "leave it out")
+    if asked.more or asked.min_cell is not None:
+        from ..sources.counts import merge_counts
+
+        roles: dict[str, Any] = {} if named.columns is None else {**vars(named.columns), "by": list(asked.by) or None}
+        roles |= {"min_cell": asked.min_cell, "missing": asked.missing or "error"}
+        table = merge_counts([asked.file, *asked.more], **roles)
     taken: dict[str, Any] = asked.named("decimal", "threshold", "quota", "prevalence")
     taken |= {"missing": asked.missing or "error", **asked.measuring()}
     if named.columns is not None:

@@ -35,6 +35,7 @@ SECTIONS = {
     },
     "More": {
         "measures": ("start", "List the measures, or explain one."),
+        "sql": ("warehouse", "Print the query that counts cases in a warehouse."),
         "label-plan": ("decisions", "Choose which rows to label for one measure."),
         "screen": ("decisions", "Screen in stages: sizes, losses and costs."),
         "vote": ("decisions", "Choose how many of the best models to average."),

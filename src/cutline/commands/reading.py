@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -187,7 +187,9 @@ def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
 def load_counts(table: Any, asked: Arguments, named: NamedCounts) -> LoadedColumns:
     """The cases that a file of counts stands for, one by one."""
     from ..sources.counts import read_counts
+    from ..sources.frames import frame_of
 
+    table = frame_of(table) if isinstance(table, Mapping) else table  # counts that were merged
     counted = read_counts(table, named.columns, missing=asked.missing or "error", decimal=asked.decimal)
     say_read(counted.words, counted.dropped, counted.cases)
     rows = counted.rows()

@@ -7,12 +7,14 @@ Where a query of :func:`cutline.sql` made the counts, a column of the result des
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,8 @@ from ..partition import Partition
 from ..ranking import Ranking, tie_starts
 from ..runtime import TUNING
 from ..table import pluralize
-from ..types import Floats
+from ..types import Floats, Missing
+from ..validate import check_column, check_columns, check_whole, checked
 from . import rules
 from .frames import LoadedColumns, MemoryTable, frame_of
 from .open_source import SparkTable, rows_of
@@ -31,6 +34,8 @@ from .sql_table import Roles
 DESCRIPTION = "cutline"  # the column in which a query describes itself
 # What a query adds up for each bucket, over its positives and its negatives: p, p², and ln p or ln(1 − p).
 SUMS = ("p_pos", "p_neg", "pp_pos", "pp_neg", "log_pos", "log_neg")
+_NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
+_SECOND = ("bucket_b", "low_b", "high_b")
 LEFT_OUT = -1  # the bucket of rows without a label or a score
 Side = Literal["middle", "best", "worst"]
 
@@ -73,7 +78,7 @@ class Counted:
     """Cases by score or bucket, in any order: from ``low`` to ``high`` there are ``pos`` positives, ``neg`` negatives.
 
     ``bucket`` numbers the buckets of a query, ``sums`` are what it added up (``SUMS``, or none), ``described`` what it
-    says of itself. ``dropped`` rows had no label or no score.
+    says of itself. ``dropped`` rows had no label or no score. ``second``: the same cases by another model's buckets.
     """
 
     low: Floats
@@ -86,6 +91,7 @@ class Counted:
     sums: Mapping[str, Floats] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
     dropped: int = 0
+    second: Counted | None = None
 
     @property
     def cases(self) -> int:
@@ -114,32 +120,46 @@ class Counted:
         taken: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("low", "high", "pos", "neg")}
         taken |= {name: getattr(self, name) and getattr(self, name).only(rows) for name in ("segments", "batch")}
         taken |= {"bucket": None if self.bucket is None else self.bucket[rows]}
+        taken |= {"second": self.second and self.second.only(rows)}
         return replace(self, **taken, sums={name: column[rows] for name, column in self.sums.items()})
 
     @cached_property
     def whole(self) -> Counted:
         """One list of all segments and batches: a row for each bucket, best first."""
-        if self.bucket is not None:
-            order, starts = _grouped(-self.bucket, -self.low)
-            starts = starts[tie_starts(self.bucket[order][starts])] if len(starts) else starts
-        else:
-            order, starts = _grouped(-self.low, -self.high)
+        joined = self._joined(*_grouped(*self._places))
+        if self.bucket is None:
+            overlaps = joined.low[:-1] <= joined.high[1:]
+            if overlaps.any():
+                k = int(np.argmax(overlaps))
+                ends = [f"{joined.low[i]:g} to {joined.high[i]:g}" for i in (k + 1, k)]
+                problem = f"two buckets overlap: {ends[0]} and {ends[1]}"
+                raise InputError(None, problem, "count each score in one bucket")
+            return joined
+        # the ends of a bucket differ between segments and sites, and some of them may have joined several
+        order = np.lexsort((-joined.low, -joined.high))
+        reached = np.minimum.accumulate(joined.low[order])
+        starts = np.flatnonzero(np.append(True, joined.high[order][1:] < reached[:-1]))
+        return joined if len(starts) == len(order) else joined._joined(order, starts)
+
+    @property
+    def _places(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What tells rows apart, best first: their ends, or their buckets and, where one is resolved, the score."""
+        if self.bucket is None:
+            return -self.low, -self.high
+        return -self.bucket, np.where(self.is_open, 0.0, -self.low)
+
+    def _joined(self, order: NDArray[np.intp], starts: NDArray[np.intp]) -> Counted:
+        """Rows in an order added up from each start to the next."""
         pos, neg = (np.add.reduceat(side[order], starts) for side in (self.pos, self.neg))
-        joined = Counted(
+        return Counted(
             np.minimum.reduceat(self.low[order], starts),
             np.maximum.reduceat(self.high[order], starts),
             pos,
             neg,
-            bucket=None if self.bucket is None else self.bucket[order][starts],
+            bucket=None if self.bucket is None else np.maximum.reduceat(self.bucket[order], starts),
             sums={name: np.add.reduceat(column[order], starts) for name, column in self.sums.items()},
             described=self.described,
         )
-        overlaps = joined.low[:-1] <= joined.high[1:]
-        if overlaps.any():
-            k = int(np.argmax(overlaps))
-            ends = [f"{joined.low[i]:g} to {joined.high[i]:g}" for i in (k + 1, k)]
-            raise InputError(None, f"two buckets overlap: {ends[0]} and {ends[1]}", "count each score in one bucket")
-        return joined
 
     @property
     def middle(self) -> Floats:
@@ -192,6 +212,81 @@ class Counted:
         segments, batch = self.segments and self.segments.only(origin), self.batch and self.batch.only(origin)
         return LoadedColumns(positive, {"score": score}, segments=segments, batch=batch)
 
+    def table(self, columns: CountColumns | None) -> CountTable:
+        """The counts as columns, best first: those of a query, or as they were named."""
+        keys = {**(self.segments.values() if self.segments else {}), **(self.batch.values() if self.batch else {})}
+        if not keys:
+            made, cells = self.whole, CountTable()
+        else:
+            codes = [part.codes for part in (self.segments, self.batch) if part is not None]
+            order, starts = _grouped(*codes, *self._places)
+            made = self._joined(order, starts)
+            cells = CountTable({name: [values[i] for i in order[starts]] for name, values in keys.items()})
+        counts: dict[str, NDArray[Any]] = {"positives": made.pos, "negatives": made.neg, "rows": made.pos + made.neg}
+        counts |= {"score": made.low, "low": made.low, "high": made.high}
+        if columns is not None:
+            named = {name: counts[argument].tolist() for argument, name in columns.numbers.items()}
+            return CountTable({**cells, **named})
+        assert made.bucket is not None
+        text = urlencode({key: value for key, value in self.described.items() if key != "refined"})
+        own = {DESCRIPTION: [text] * len(made.pos), **cells, "bucket": made.bucket.tolist()}
+        own |= {name: counts[name].tolist() for name in ("low", "high", "positives", "negatives")}
+        own |= {"cases": counts["rows"].tolist(), **{name: column.tolist() for name, column in made.sums.items()}}
+        return CountTable(own)
+
+    def with_cells(self, least: int) -> Counted:
+        """Neighbouring buckets joined until every count of positives and of negatives is 0, or at least so large.
+
+        Of the two ends of a bucket that is too small, the one with the less round number goes: the ends that remain are
+        then mostly the same at every site. They are ends of buckets, not scores of cases.
+        """
+        if self.bucket is None:
+            raise InputError("min_cell", "joins the buckets of a query", "make the counts with cutline sql")
+        codes = [part.codes for part in (self.segments, self.batch) if part is not None]
+        if min(int(side.sum()) for side in (self.pos, self.neg)) < least:
+            raise InputError("min_cell", f"is {least:,}, but a class has fewer cases", "share no counts")
+        numbers, place = np.unique(self.bucket, return_inverse=True)
+        upper = np.append([_roundest(a, b) for a, b in zip(numbers[:-1], numbers[1:] - 1, strict=True)], numbers[-1])
+        roundness = np.append(upper[:-1] & -upper[:-1], 2**62)  # the largest power of two that divides the number
+        cell = np.arange(len(numbers))  # of each bucket: the last bucket of the joined ones
+        while True:
+            order, starts = _grouped(*codes, cell[place])
+            counts = np.stack([np.add.reduceat(side[order], starts) for side in (self.pos, self.neg)])
+            small = ((counts > 0) & (counts < least)).any(axis=0) | (counts.sum(axis=0) < least)
+            there, ends = np.unique(cell[place][order[starts]][small]), np.unique(cell)
+            if not len(there) or len(ends) == 1:
+                break
+            at = np.searchsorted(ends, there)
+            before = np.where(at > 0, roundness[ends[at - 1]], 2**62)
+            gone = np.where(before < roundness[there], ends[at - 1], there)
+            left = np.setdiff1d(ends, gone)
+            left = left if len(left) and left[-1] == ends[-1] else np.append(left, ends[-1])
+            cell = left[np.searchsorted(left, cell)]
+        number = upper[cell[place]]
+        low, high, scheme = self.low, self.high, self.described["scheme"].split(":")
+        if scheme[0] == "logit":
+            ends = upper[np.unique(cell)]
+            lower = np.append(-1, ends)[np.searchsorted(ends, number)]
+            low, high = _logit_end(lower, int(scheme[1])), _logit_end(number, int(scheme[1]))
+            low = np.where(lower < 0, 0.0, np.nextafter(low, 1.0))
+        described = {**self.described, "min_cell": str(least)}
+        return replace(self, low=low, high=high, bucket=number, described=described)
+
+
+def _roundest(first: int, last: int) -> int:
+    """The number from ``first`` to ``last`` that the largest power of two divides."""
+    step = 1
+    while (last // (2 * step)) * 2 * step >= first and 2 * step <= last:
+        step *= 2
+    return int(last) // step * step
+
+
+def _logit_end(number: NDArray[np.int64], buckets: int) -> Floats:
+    """The upper end of a bucket of logits, which are equally long on the scale 8x/(8 + |x|)."""
+    place = np.clip(16.0 * number / buckets - 8.0, -8.0, 8.0)
+    logit = 8.0 * place / np.maximum(8.0 - np.abs(place), 1e-12)
+    return np.where(number >= buckets, 1.0, 1.0 / (1.0 + np.exp(np.clip(-logit, -700.0, 700.0))))
+
 
 def _grouped(*keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows in the order of some keys, the first before all, and where rows with other keys begin."""
@@ -222,7 +317,8 @@ def describe_counts(table: Any) -> dict[str, str] | None:
 def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "error", decimal: Any = None) -> Counted:
     """The counts of a table; ``columns`` None: of a query that describes itself."""
     if isinstance(table, SparkTable):
-        table = frame_of(table.frame.toPandas())
+        rows = table.frame.collect()
+        table = frame_of({name: [row[k] for row in rows] for k, name in enumerate(table.frame.columns)})
     if columns is None:
         return _read_described(table, missing)
     numbers, loaded = _numbers(table, columns, decimal, missing)
@@ -292,18 +388,19 @@ def _read_described(table: Any, missing: str) -> Counted:
     assert described is not None
     names = table.names if isinstance(table, MemoryTable) else [column.name for column in table.columns]
     by = tuple(described["by"].split(",")) if described.get("by") else ()
-    plain = ("bucket", "low", "high", "positives", "negatives", "cases", *SUMS)
-    lacking = next((name for name in (*plain[:6], *by) if name not in names), None)
+    batch = described.get("batch") or None
+    lacking = next((name for name in (*_NEEDED, *by, *([batch] if batch else [])) if name not in names), None)
     if lacking is not None:
         raise InputError(None, f"{table.name} lacks the column {show(lacking)} of the query", "use its result as it is")
-    read = [name for name in plain if name in names]
-    roles = Roles(None, {name: name for name in read}, by=by, batch=described.get("batch") or None)
-    loaded: Any = rows_of(table, roles, False)
-    numbers = loaded.scores
+    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS) if name in names]
+    loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch), False)
+    numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
     pos, neg, cases = (_whole_numbers(numbers[name], name) for name in ("positives", "negatives", "cases"))
+    if (pos + neg > cases).any():
+        raise InputError("positives", "and negatives are more than the cases of a row", "use the result as it is")
     bucket = numbers["bucket"].astype(np.int64)
-    inside = bucket != LEFT_OUT
-    dropped = int(cases[~inside].sum())
+    inside = np.flatnonzero(bucket != LEFT_OUT)
+    dropped = int(cases[bucket == LEFT_OUT].sum())
     if dropped and missing != "drop":
         raise InputError(None, f"{dropped:,} rows have no label or no finite score", "leave them out: {missing='drop'}")
     others = int((cases - pos - neg)[inside].sum())
@@ -313,7 +410,135 @@ def _read_described(table: Any, missing: str) -> Counted:
     minus = int(numbers["minus"][inside].sum()) if "minus" in numbers else 0
     if 0 < minus < int(neg[inside].sum()):
         raise rules.unclear_labels([-1, 0, 1])
-    sums = {name: numbers[name].astype(np.float64) for name in SUMS if name in numbers}
-    ends = numbers["low"].astype(np.float64), numbers["high"].astype(np.float64)
-    whole = Counted(*ends, pos, neg, loaded.segments, loaded.batch, bucket, sums, described)
-    return _of_cases(replace(whole.only(np.flatnonzero(inside)), dropped=dropped))
+    sums = {name: numbers[name] for name in SUMS if name in numbers}
+    whole = Counted(numbers["low"], numbers["high"], pos, neg, loaded.segments, loaded.batch, bucket, sums, described)
+    if "bucket_b" in numbers:
+        other = replace(
+            whole, low=numbers["low_b"], high=numbers["high_b"], bucket=numbers["bucket_b"].astype(np.int64)
+        )
+        whole = replace(whole, second=other.only(inside))
+    return _of_cases(replace(whole.only(inside), dropped=dropped))
+
+
+def read_result(source: Any, columns: CountColumns | None = None, missing: str = "error") -> Counted:
+    """The counts of any source: a file, a frame, or what :func:`merge_counts` gives."""
+    from .duckdb import Machine
+    from .file_formats import TextFormat
+    from .open_source import open_source
+
+    with open_source(source, None, Machine(), TextFormat()) as table:
+        if columns is None and describe_counts(table) is None:
+            raise InputError(None, f"{table.name} does not describe its counts", "name its columns, or use cutline sql")
+        return read_counts(table, columns, missing=missing)
+
+
+def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
+    """Refuse counts of different queries: other buckets, another score, other labels."""
+    words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label"}
+    for key, word in (words | {"by": "segments", "batch": "batches"}).items():
+        if one.get(key) != two.get(key):
+            shown = [show(given.get(key)) for given in (one, two)]
+            raise InputError(
+                None, f"the counts have different {word}: {shown[0]} and {shown[1]}", "use one query for all"
+            )
+
+
+class CountTable(dict[str, list[Any]]):
+    """Counts as columns by name, for ``evaluate`` and ``compare``; :meth:`to_csv` writes them."""
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(self)
+            writer.writerows(zip(*self.values(), strict=True))
+
+
+@checked(
+    min_cell=lambda value, name: check_whole(value, name, 1, 2**53),
+    by=check_columns,
+    **dict.fromkeys(("score", "positives", "negatives", "rows", "low", "high", "batch"), check_column),
+)
+def merge_counts(
+    counts: Sequence[Any],
+    *,
+    score: str | None = None,
+    positives: str | None = None,
+    negatives: str | None = None,
+    rows: str | None = None,
+    low: str | None = None,
+    high: str | None = None,
+    by: str | Sequence[str] | None = None,
+    batch: str | None = None,
+    min_cell: int | None = None,
+    missing: Missing = "error",
+) -> CountTable:
+    """Add up counts of several days or sites, each a file or a frame: what they give together, no site gives rows.
+
+    Results of :func:`sql` describe themselves; the columns of other counts are named. With ``min_cell`` neighbouring
+    buckets are joined until each count of positives and of negatives is 0 or at least so large; a site does this to its
+    own counts before it shares them. A second query that refines a bucket takes the place of that bucket.
+
+    >>> north = {"p": [0.2, 0.9], "pos": [1, 3], "n": [5, 4]}
+    >>> south = {"p": [0.2, 0.7], "pos": [0, 2], "n": [4, 2]}
+    >>> dict(merge_counts([north, south], score="p", positives="pos", rows="n"))
+    {'p': [0.9, 0.7, 0.2], 'pos': [3, 2, 1], 'n': [4, 2, 9]}
+    """
+    if isinstance(counts, str | Mapping) or not isinstance(counts, Sequence) or not counts:
+        raise InputError("counts", "is not a list of counts", "pass at least one, each a file or a frame")
+    named = (score, positives, negatives, rows, low, high)
+    columns = None
+    if any(name is not None for name in named):
+        columns = CountColumns(*named, (by,) if isinstance(by, str) else tuple(by or ()), batch)
+    read: list[Counted] = [read_result(one, columns, missing) for one in counts]
+    return merged(read, min_cell).table(columns)
+
+
+def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
+    """One table of counts from several of the same query."""
+    if len(parts) == 1 and min_cell is None:
+        return parts[0]
+    first = parts[0]
+    refined = [part for part in parts if part.described.get("refined")]
+    for part in parts[1:]:
+        check_same_query(first.described, part.described)
+    fine = np.unique(
+        np.concatenate([part.bucket for part in refined if part.bucket is not None] or [np.empty(0, np.int64)])
+    )
+    base = [part for part in parts if not part.described.get("refined")]
+    if refined and base:
+        for bucket in fine.tolist():
+            totals = [sum(int((p.pos + p.neg)[p.bucket == bucket].sum()) for p in group) for group in (base, refined)]
+            if totals[0] != totals[1]:
+                problem = f"a bucket has {totals[0]:,} cases in one query and {totals[1]:,} in the other"
+                raise InputError(None, problem, "run both queries on the same rows")
+        base = [part.only(np.flatnonzero(~np.isin(part.bucket, fine))) for part in base if part.bucket is not None]
+    every = [*base, *refined]
+    if any(part.second is not None for part in every):
+        raise InputError("counts", "are of two scores", "merge counts of one score")
+
+    def column(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in every])
+
+    keys: dict[str, Any] = {}
+    for name in ("segments", "batch"):
+        partitions = [getattr(part, name) for part in every]
+        if partitions[0] is not None:
+            values: dict[str, list[Any]] = {by: [] for by in partitions[0].by}
+            for partition in partitions:
+                for by, cells in partition.values().items():
+                    values[by] += cells
+            keys[name] = Partition.of(values, name)
+    names = [name for name in SUMS if all(name in part.sums for part in every)]
+    whole = Counted(
+        column("low"),
+        column("high"),
+        column("pos"),
+        column("neg"),
+        bucket=None if first.bucket is None else column("bucket"),
+        sums={name: np.concatenate([part.sums[name] for part in every]) for name in names},
+        described=first.described,
+        dropped=sum(part.dropped for part in parts),
+        **keys,
+    )
+    return whole if min_cell is None else whole.with_cells(min_cell)

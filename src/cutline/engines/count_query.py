@@ -1,0 +1,349 @@
+"""The query that counts cases by bucket of the score, in the words of any warehouse.
+
+One ``GROUP BY`` gives, for each bucket, its lowest and highest score, the positives and negatives, and the sums that
+losses need. A probability p has the logit x = ln(p/(1 − p)); buckets are equally long on the scale 8x/(8 + |x|), which
+is fine where most scores lie and still reaches to the last p before 0 and 1. Other scores have edges from a first
+query, and equal steps between two edges. The lower end of a bucket is not part of it, so that a threshold of 0.5 lies
+between two buckets. Labels and missing values are read by the rules of every other source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from ..errors import InputError, show
+from ..quotas import resolve_quota, why_no_cut
+from ..sources import rules
+from ..sources.counts import DESCRIPTION, LEFT_OUT, SUMS, Counted, check_same_query, read_result
+from ..sweep import LOG_EPS
+from ..validate import check_column, check_columns, check_text, check_whole, checked
+
+_HALF = 8.0  # the scale 8x/(8 + |x|) of logits runs from −8 to 8: half as fine at |x| = 3.3 as in the middle
+_STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
+_ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
+_FOLDED = ("snowflake", "oracle")  # which know an unquoted name by its capital letters
+_COLUMNS = (DESCRIPTION, "bucket", "low", "high", "positives", "negatives", "cases", "minus", *SUMS)
+
+
+def number_sql(value: float) -> str:
+    """A number as a floating-point literal, whatever the engine."""
+    text = repr(float(value))
+    return text if "e" in text else f"{text}e0"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How scores fall into buckets: by their logit, or between edges that rise."""
+
+    buckets: int
+    edges: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tells it from other schemes."""
+        if not self.edges:
+            return f"logit:{self.buckets}"
+        digest = hashlib.sha256(np.array(self.edges, "<f8").tobytes()).hexdigest()[:12]
+        return f"edges:{self.buckets}:{digest}"
+
+    def bucket_sql(self, p: str) -> str:
+        """SQL for the number of the bucket that a score lies in; it rises with the score."""
+        if self.edges:
+            return self._between(p, 0, len(self.edges) - 1)
+        logit = f"LN({p} / (1 - {p}))"
+        place = f"({number_sql(_HALF)} * {logit} / ({number_sql(_HALF)} + ABS({logit})) + {number_sql(_HALF)})"
+        steps = number_sql(self.buckets / (2.0 * _HALF))
+        inside = f"CAST(CEIL({place} * {steps}) AS BIGINT)"
+        return f"CASE WHEN {p} <= 0 THEN 0 WHEN {p} >= 1 THEN {self.buckets + 1} ELSE {inside} END"
+
+    def _between(self, p: str, first: int, last: int) -> str:
+        """A search tree of conditions over the edges, which ends between two of them."""
+        steps, edges = max(1, self.buckets // (len(self.edges) - 1)), self.edges
+        if last - first > 1:
+            middle = (first + last) // 2
+            lower, upper = self._between(p, first, middle), self._between(p, middle, last)
+            return f"CASE WHEN {p} <= {number_sql(edges[middle])} THEN {lower} ELSE {upper} END"
+        low, high = edges[first], edges[last]
+        inside = f"CEIL(({p} - {number_sql(low)}) * {number_sql(steps / (high - low))})"
+        inside = f"{first * steps} + CAST({inside} AS BIGINT)"
+        ends = f"WHEN {p} <= {number_sql(edges[0])} THEN 0 " if first == 0 else ""
+        ends += f"WHEN {p} > {number_sql(edges[-1])} THEN {last * steps + 1} " if last == len(edges) - 1 else ""
+        return f"CASE {ends}ELSE {inside} END" if ends else inside
+
+
+def sums_sql(y: str, p: str) -> dict[str, str]:
+    """SQL for what is counted and added up of each bucket, by its column; ``y`` is 1, 0 or something else."""
+    least, log_least = number_sql(LOG_EPS), number_sql(math.log(LOG_EPS))
+
+    def added(side: int, value: str) -> str:
+        return f"COALESCE(SUM(CASE WHEN {y} = {side} THEN {value} ELSE 0 END), 0)"
+
+    logs = [f"CASE WHEN {q} > {least} THEN LN({q}) ELSE {log_least} END" for q in (p, f"(1 - {p})")]
+    terms = {"low": f"COALESCE(MIN({p}), 0)", "high": f"COALESCE(MAX({p}), 0)"}
+    terms |= {name: f"COUNT(CASE WHEN {y} = {k} THEN 1 END)" for name, k in (("positives", 1), ("negatives", 0))}
+    terms |= {"cases": "COUNT(*)", "p_pos": added(1, p), "p_neg": added(0, p)}
+    terms |= {"pp_pos": added(1, f"{p} * {p}"), "pp_neg": added(0, f"{p} * {p}")}
+    return terms | {"log_pos": added(1, logs[0]), "log_neg": added(0, logs[1])}
+
+
+def _spelled(number: float) -> list[str]:
+    """How warehouses may write a number as text."""
+    plain = f"{number:g}"
+    return [plain] if "." in plain or "e" in plain else [plain, *(f"{plain}.{'0' * k}" for k in range(1, 7))]
+
+
+def _label_sql(text: str, pos_label: Any, neg_label: tuple[Any, ...] | None) -> str:
+    """SQL that is 1 for a positive label, 0 for a negative one, 2 for one that is neither; NULL where it is missing."""
+
+    def is_one_of(values: Sequence[Any]) -> str:
+        words: list[str] = []
+        for value in values:
+            truth, number = rules.wanted_truth(value), rules.wanted_number(value)
+            words += [] if truth is None else [str(truth).lower()]
+            words += [rules.as_text(value)] if number is None else _spelled(number)
+        return f"LOWER(TRIM({text})) IN ({_texts(dict.fromkeys(word.lower() for word in words))})"
+
+    conditions = {f"{text} IS NULL OR {text} IN ({_texts(rules.MISSING_TEXT)})": "NULL"}
+    if pos_label is None:
+        conditions |= {is_one_of([1]): "1", is_one_of([0, -1]): "0"}
+        return _case(conditions, "2")
+    is_word = rules.wanted_number(pos_label) is None and rules.wanted_truth(pos_label) is None
+    if is_word:  # a label that differs in case or spaces only is neither
+        conditions[f"{text} = {_texts([rules.as_text(pos_label)])}"] = "1"
+        conditions[is_one_of([pos_label])] = "2"
+    else:
+        conditions[is_one_of([pos_label])] = "1"
+    if neg_label:
+        conditions[is_one_of(neg_label)] = "0"
+    return _case(conditions, "2" if neg_label else "0")
+
+
+def _case(conditions: Mapping[str, str], otherwise: str) -> str:
+    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in conditions.items())
+    return f"CASE {whens} ELSE {otherwise} END"
+
+
+def _texts(values: Any) -> str:
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+
+@checked(
+    table=check_text,
+    label=check_column,
+    score=check_columns,
+    by=check_columns,
+    batch=check_column,
+    where=check_text,
+    buckets=lambda value, name: check_whole(value, name, 2, 2**24),
+)
+def sql(
+    *,
+    table: str | None = None,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    dialect: str | None = None,
+    buckets: int | None = None,
+    by: str | Sequence[str] | None = None,
+    batch: str | None = None,
+    where: str | None = None,
+    pos_label: Any = None,
+    neg_label: Any = None,
+    edges: Any = None,
+    refine: Any = None,
+    quota: Any = None,
+    threshold: float | None = None,
+) -> str:
+    """The query that counts cases by bucket of the score, for any warehouse: its result is all that cutline needs.
+
+    ``evaluate`` takes the result as it is, a file or a frame: a column of it describes the query. No row leaves the
+    warehouse. Scores are probabilities, unless ``edges`` says how to divide others: ``edges="query"`` gives a first
+    query, whose result is then passed as ``edges``. Two scores are counted jointly, for ``compare``. With ``refine``,
+    the result of a query, and a ``quota`` or a ``threshold`` the query resolves the bucket of that cut only; evaluate
+    both results together (:func:`merge_counts`).
+
+    >>> query = sql(table="claims", label="fraud", score="p", dialect="postgres", buckets=1024)
+    >>> "GROUP BY" in query and "FROM claims" in query
+    True
+    """
+    glot, counted = _sqlglot(), None
+    if refine is not None:
+        counted = refine if isinstance(refine, Counted) else read_result(refine, missing="drop")
+        told = counted.described
+        table, label, dialect = table or told["table"], label or told["label"], dialect or told["dialect"]
+        score, batch = score or told["score"].split(","), batch or told.get("batch")
+        by = by or (told["by"].split(",") if told.get("by") else None)
+        where, pos_label = where or told.get("where"), told.get("positive") if pos_label is None else pos_label
+        buckets = buckets or int(told["scheme"].split(":")[1])
+    for argument, value in (("table", table), ("label", label), ("score", score), ("dialect", dialect)):
+        if value is None:
+            raise InputError(argument, "is missing", "name it")
+    assert table is not None
+    assert label is not None
+    assert score is not None
+    dialect = _ALIASES.get(str(dialect).lower(), str(dialect).lower())
+    known = sorted(name for name in glot.Dialect.classes if name)
+    if dialect not in known:
+        raise InputError("dialect", f"is {show(dialect)}", f"choose one of {', '.join(known)}")
+    scores = [score] if isinstance(score, str) else list(score)
+    if len(scores) > 2:
+        raise InputError("score", f"names {len(scores)} columns", "name one, or two that are counted jointly")
+    keys = [] if by is None else [by] if isinstance(by, str) else list(by)
+    every = [*keys, *([batch] if batch else [])]
+    taken = next((name for name in every if name in _COLUMNS or every.count(name) > 1), None)
+    if taken is not None:
+        raise InputError("by", f"names {show(taken)}, which the result has already", "rename it in a view")
+    scheme = Scheme(buckets or (65_536 if len(scores) == 1 else 256), _read_edges(edges))
+    described = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
+    described |= {} if pos_label is None else {"positive": rules.as_text(pos_label)}
+    described |= {"by": ",".join(keys)} if keys else {}
+    described |= {"batch": batch} if batch else {}
+    described |= {"table": table, "dialect": dialect} | ({} if where is None else {"where": where})
+    only: list[int] = []
+    if counted is not None:
+        check_same_query(counted.described, described)
+        only = _buckets_of_cut(counted, quota, threshold)
+        described["refined"] = "1"
+    elif quota is not None or threshold is not None:
+        raise InputError("quota" if quota is not None else "threshold", "goes with {refine}", "leave it out")
+    negative = rules.negative_labels(neg_label, pos_label)
+
+    def name(column: str) -> str:
+        return (
+            column
+            if dialect in _FOLDED and re.fullmatch(r"[A-Za-z_]\w*", column)
+            else '"' + column.replace('"', '""') + '"'
+        )
+
+    text = f"CAST({name(label)} AS TEXT)"
+    inner = [f"{name(key)} AS cl_key_{k}" for k, key in enumerate(every)]
+    inner.append(f"{_label_sql(text, pos_label, negative)} AS cl_y")
+    if pos_label is None:
+        inner.append(f"CASE WHEN TRIM({text}) IN ({_texts(_spelled(-1))}) THEN 1 ELSE 0 END AS cl_minus")
+    for k, column in enumerate(scores):
+        value = f"CAST({name(column)} AS DOUBLE)"
+        inner.append(f"CASE WHEN {value} BETWEEN -1e308 AND 1e308 THEN {value} END AS cl_p{k}")
+    cases = f"SELECT {', '.join(inner)} FROM cl_table"
+    columns = [f"cl_key_{k}" for k in range(len(every))]
+    if isinstance(edges, str) and edges == "query":
+        tile = f"NTILE({_STEPS}) OVER (ORDER BY cl_p0) AS cl_tile"
+        tiles = f"SELECT cl_p0, {tile} FROM ({cases}) AS cl_cases WHERE NOT cl_p0 IS NULL"
+        ends = 'cl_tile AS "tile", MIN(cl_p0) AS "low", MAX(cl_p0) AS "high"'
+        made = f"SELECT {ends} FROM ({tiles}) AS cl_tiles GROUP BY cl_tile"
+    else:
+        lacking = " OR ".join(f"{c} IS NULL" for c in ("cl_y", *(f"cl_p{k}" for k in range(len(scores)))))
+        numbers = [
+            f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {scheme.bucket_sql(f'cl_p{k}')} END AS cl_bucket{k}"
+            for k in range(len(scores))
+        ]
+        bucketed = f"SELECT *, {', '.join(numbers)} FROM ({cases}) AS cl_cases"
+        grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
+        terms = _terms(len(scores), pos_label is None)
+        shown = [f'{_texts([urlencode(described)])} AS "{DESCRIPTION}"']
+        shown += [
+            f'{column} AS "{key.replace(chr(34), chr(34) * 2)}"' for column, key in zip(columns, every, strict=True)
+        ]
+        shown += [f'{term} AS "{column}"' for column, term in terms.items()]
+        made = f"SELECT {', '.join(shown)} FROM ({bucketed}) AS cl_buckets"
+        if only:
+            made += f" WHERE cl_bucket0 IN ({', '.join(map(str, only))})"
+            grouped.append("cl_p0")
+        made += f" GROUP BY {', '.join(grouped)}"
+    tree = glot.parse_one(made, read="duckdb")
+    source = next(node for node in tree.find_all(glot.exp.Table) if node.name == "cl_table")
+    condition = None if where is None else _condition(glot, where, dialect)
+    select = source.find_ancestor(glot.exp.Select)
+    source.replace(_parsed(lambda: glot.exp.to_table(table, dialect=dialect), "table", table))
+    if condition is not None:
+        select.set("where", glot.exp.Where(this=condition))
+    query: str = tree.sql(dialect=dialect, pretty=True)
+    return query
+
+
+def _terms(scores: int, minus: bool) -> dict[str, str]:
+    """The columns of the result besides the keys, as SQL."""
+    if scores == 1:
+        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0")}
+    else:
+        terms = {"bucket": "cl_bucket0", "bucket_b": "cl_bucket1"}
+        for k, end in ((0, ""), (1, "_b")):
+            made = sums_sql("cl_y", f"cl_p{k}")
+            terms |= {f"{name}{end}": made[name] for name in ("low", "high")}
+            terms |= {name: made[name] for name in ("positives", "negatives", "cases")}
+    return terms | ({"minus": "SUM(cl_minus)"} if minus else {})
+
+
+def _sqlglot() -> Any:
+    try:
+        import sqlglot
+    except ImportError:
+        problem = "cutline.sql writes queries by sqlglot, which is not installed: pip install 'cutline[sql]'"
+        raise ImportError(problem) from None
+    return sqlglot
+
+
+def _parsed(parse: Any, argument: str, text: str) -> Any:
+    glot = _sqlglot()
+    try:
+        return parse()
+    except glot.errors.SqlglotError as error:
+        why = str(error).splitlines()[0]
+        raise InputError(argument, f"is {show(text)}, which is not understood ({why})", "correct it") from None
+
+
+def _condition(glot: Any, where: str, dialect: str) -> Any:
+    tree = _parsed(lambda: glot.parse_one(f"SELECT 1 WHERE {where}", read=dialect), "where", where)
+    if not isinstance(tree, glot.exp.Select) or (
+        set(tree.args) - {"where", "expressions", "kind"}
+        and any(value for key, value in tree.args.items() if key not in ("where", "expressions", "kind"))
+    ):
+        raise InputError("where", f"is {show(where)}, which is more than a condition", "write one condition")
+    return tree.args["where"].this
+
+
+def _read_edges(edges: Any) -> tuple[float, ...]:
+    """Edges that rise, from a list, or from the result of the first query."""
+    if edges is None or (isinstance(edges, str) and edges == "query"):
+        return ()
+    if isinstance(edges, list | tuple | np.ndarray):
+        values = np.asarray(edges, np.float64)
+    else:
+        from ..sources.given_columns import read_columns
+
+        ends = read_columns(edges, None, ["low", "high"]).scores
+        values = np.concatenate([[ends["low"].min()], ends["high"]])
+    values = np.unique(values)
+    if len(values) < 2 or not np.isfinite(values).all():
+        raise InputError("edges", "are fewer than two different numbers", "give at least two that are finite")
+    return tuple(values.tolist())
+
+
+def _buckets_of_cut(counted: Counted, quota: Any, threshold: float | None) -> list[int]:
+    """The buckets in which a cut lies: of each batch and of all its cases, if there are batches."""
+    if (quota is None) == (threshold is None):
+        raise InputError("refine", "resolves the bucket of one cut", "give a {quota} or a {threshold}")
+    # a quota cuts the list of all cases, of each batch, and of each segment
+    divided = [part.codes for part in (counted.batch, counted.segments) if part is not None]
+    divided += [divided[0] * (1 + int(divided[1].max())) + divided[1]] if len(divided) == 2 else []
+    parts = [counted, *(counted.only(np.flatnonzero(codes == k)) for codes in divided for k in np.unique(codes))]
+    found: set[int] = set()
+    for part in parts if threshold is None else [counted]:
+        one = part.whole
+        assert one.bucket is not None
+        ends = np.cumsum(one.pos + one.neg)
+        if threshold is not None:
+            inside = one.is_open & (one.low <= threshold) & (threshold < one.high)
+        else:
+            places = int(ends[-1]) if why_no_cut(quota, int(ends[-1])) else resolve_quota(quota, int(ends[-1]))
+            inside = one.is_open & (ends - (one.pos + one.neg) < places) & (places < ends)
+        found |= set(one.bucket[inside].tolist())
+    if not found:
+        raise InputError("refine", "has nothing to resolve: the cut lies between two buckets", "leave it out")
+    return sorted(found)

@@ -1,0 +1,386 @@
+"""The query that counts cases: run in real engines, parsed for others; its result evaluated, refined and merged."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import cutline as cl
+from cutline.commands.group import cli
+
+pd = pytest.importorskip("pandas")
+glot = pytest.importorskip("sqlglot")
+
+Run = Callable[[str], Any]
+ASKED: dict[str, Any] = {"table": "claims", "label": "fraud", "score": "p", "by": "region", "batch": "day"}
+
+
+def claims(n: int = 4000, seed: int = 1) -> Any:
+    """Rows with ties, scores of 0, 0.5 and 1, missing labels and missing scores."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.2
+    p = 1 / (1 + np.exp(-rng.normal(size=n) * 1.5 - 1.5 * y + 1))
+    p[:20], p[20:30], p[30:60] = 0.0, 1.0, 0.5
+    p[60:400] = np.round(p[60:400], 2)
+    rows = {"fraud": np.where(y, "yes", "no").astype(object), "p": p.astype(object)}
+    rows["fraud"][400:405] = None
+    rows["p"][405:409] = None
+    return pd.DataFrame({**rows, "region": rng.choice(["north", "south"], n), "day": rng.integers(1, 6, n)})
+
+
+ROWS = claims()
+
+
+def written(rows: Any, path: Path) -> Path:
+    """Rows as a file that every engine can load; nothing stands for what is missing."""
+    rows.to_csv(path, index=False, na_rep="\\N")
+    return path
+
+
+def in_duckdb() -> Run:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", ROWS)
+    return lambda query: connection.sql(query).df()
+
+
+def in_sqlite() -> Run:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("SELECT LN(2.0), CEIL(1.5)")
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite was built without mathematical functions")
+    ROWS.to_sql("claims", connection, index=False)
+    return lambda query: pd.read_sql(query, connection)
+
+
+def in_clickhouse() -> Run:
+    chdb = pytest.importorskip("chdb")
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(ROWS, Path(folder) / "claims.csv")
+        rows = path.read_text()
+    columns = "fraud Nullable(String), p Nullable(Float64), region String, day Int32"
+
+    def run(query: str) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "claims.csv"
+            path.write_text(rows)
+            source = f"file('{path}', 'CSVWithNames', '{columns}')"
+            made = query.replace("\n    FROM claims", f"\n    FROM {source}")
+            return pd.read_csv(io.StringIO(str(chdb.query(made, "CSVWithNames"))))
+
+    return run
+
+
+def in_spark(session: Any) -> Run:
+    rows = [[None if cell != cell else cell for cell in row] for row in ROWS.astype(object).to_numpy().tolist()]
+    schema = "fraud string, p double, region string, day int"
+    session.createDataFrame(rows, schema).createOrReplaceTempView("claims")
+
+    def run(query: str) -> Any:
+        frame = session.sql(query)
+        return pd.DataFrame([tuple(row) for row in frame.collect()], columns=frame.columns)
+
+    return run
+
+
+def as_user(name: str) -> list[str]:
+    """How root starts a server, which must not run as root; nothing for others."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("runuser") is None or name not in {user.pw_name for user in pwd.getpwall()}:
+        pytest.skip(f"root cannot start this server without the user {name}")
+    return ["runuser", "-u", name, "--"]
+
+
+def own_folder(name: str) -> Path:
+    """A folder of a server's own, with a short path: the names of sockets must not be long."""
+    folder = Path(tempfile.mkdtemp(prefix="cutline"))
+    folder.chmod(0o755)
+    (folder / "db").mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(folder / "db", name)
+    return folder
+
+
+def program(name: str, *folders: str) -> str:
+    """A program on the path, or in a folder of Debian's."""
+    found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], "/usr/sbin", *folders]))
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def in_postgres() -> Iterator[Run]:
+    folders = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"))]
+    initdb, control, psql = (program(name, *folders) for name in ("initdb", "pg_ctl", "psql"))
+    before, folder = as_user("postgres"), own_folder("postgres")
+    data, here = str(folder / "db" / "data"), {"cwd": "/", "check": True, "capture_output": True}
+    subprocess.run([*before, initdb, "-D", data, "-A", "trust", "-U", "cutline", "-N"], **here)
+    how = f"-c listen_addresses='' -c unix_socket_directories={folder / 'db'} -c fsync=off"
+    log = str(folder / "db" / "log")
+    subprocess.run([*before, control, "-D", data, "-w", "-o", how, "-l", log, "start"], cwd="/", check=True)
+
+    def run(query: str) -> Any:
+        arguments = [psql, "-h", str(folder / "db"), "-U", "cutline", "-d", "postgres", "--csv", "-q", "-f", "-"]
+        done = subprocess.run(arguments, input=query, capture_output=True, text=True, check=False)
+        assert not done.stderr, done.stderr
+        return pd.read_csv(io.StringIO(done.stdout)) if done.stdout else None
+
+    try:
+        run("CREATE TABLE claims (fraud text, p double precision, region text, day int);")
+        cells = written(ROWS, folder / "claims.csv").read_text().split("\n", 1)[1]
+        run(f"COPY claims FROM STDIN WITH (FORMAT csv, NULL '\\N');\n{cells}\\.\n")
+        yield run
+    finally:
+        subprocess.run([*before, control, "-D", data, "-m", "immediate", "stop"], **here)
+        shutil.rmtree(folder)
+
+
+def in_mariadb() -> Iterator[Run]:
+    install, server, client = (program(name) for name in ("mariadb-install-db", "mariadbd", "mariadb"))
+    before, folder = as_user("mysql"), own_folder("mysql")
+    data, socket = folder / "db" / "data", folder / "db" / "socket"
+    how = [f"--datadir={data}", "--no-defaults"][::-1]
+    made = [*before, install, *how, "--auth-root-authentication-method=normal", "--skip-test-db"]
+    subprocess.run(made, cwd="/", check=True, capture_output=True)
+    started = [*before, server, *how, f"--socket={socket}", "--skip-networking", f"--pid-file={folder / 'db' / 'pid'}"]
+    process = subprocess.Popen(started, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    base = [client, "--no-defaults", f"--socket={socket}", "-u", "root", "--local-infile=1"]
+
+    def run(query: str) -> Any:
+        done = subprocess.run([*base, "-B", "cutline"], input=query, capture_output=True, text=True, check=False)
+        assert not done.stderr, done.stderr
+        return pd.read_csv(io.StringIO(done.stdout), sep="\t", quoting=csv.QUOTE_NONE) if done.stdout else None
+
+    try:
+        for _ in range(120):
+            made = [*base, "-e", "CREATE DATABASE IF NOT EXISTS cutline"]
+            if subprocess.run(made, capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.5)
+        run("CREATE TABLE claims (fraud varchar(9), p double, region varchar(9), day int);")
+        path = written(ROWS, folder / "claims.csv")
+        load = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE claims FIELDS TERMINATED BY ',' IGNORE 1 LINES;"
+        run(load)
+        yield run
+    finally:
+        process.terminate()
+        process.wait(60)
+        shutil.rmtree(folder)
+
+
+ENGINES: dict[str, Callable[[], Any]] = {
+    "duckdb": in_duckdb,
+    "sqlite": in_sqlite,
+    "postgres": in_postgres,
+    "mysql": in_mariadb,
+    "clickhouse": in_clickhouse,
+    "spark": lambda: None,  # which a fixture of all tests starts
+}
+
+
+@pytest.fixture(scope="module")
+def expected() -> Any:
+    return ordered(in_duckdb()(cl.sql(dialect="duckdb", pos_label="yes", buckets=512, **ASKED)))
+
+
+def ordered(counts: Any) -> Any:
+    """The counts of an engine, in one order and without what describes the query."""
+    counts = counts.drop(columns="cutline").sort_values(["region", "day", "bucket"]).reset_index(drop=True)
+    return counts.astype({name: float for name in counts.columns if name != "region"})
+
+
+SLOW = {"postgres", "mysql", "spark"}
+
+
+@pytest.mark.parametrize(
+    "dialect", [pytest.param(name, marks=[pytest.mark.integration] if name in SLOW else []) for name in ENGINES]
+)
+def test_the_query_gives_the_same_counts_in_each_engine(
+    dialect: str, expected: Any, request: pytest.FixtureRequest
+) -> None:
+    engine = in_spark(request.getfixturevalue("spark")) if dialect == "spark" else ENGINES[dialect]()
+    run = next(engine) if isinstance(engine, Iterator) else engine
+    try:
+        counts = run(cl.sql(dialect=dialect, pos_label="yes", buckets=512, **ASKED))
+        found = ordered(counts)
+        whole = ["bucket", "positives", "negatives", "cases", "day"]
+        assert found[["region", *whole]].equals(expected[["region", *whole]])
+        pd.testing.assert_frame_equal(found[list(expected)], expected, rtol=1e-9, atol=1e-9)
+        ev = cl.evaluate(counts, missing="drop", quota=23)
+        assert ev.facts["dropped"] == 9
+        assert ev.facts["rows"] == len(ROWS) - 9
+        refined = run(cl.sql(refine=counts, quota=23, dialect=dialect))
+        both = cl.evaluate(cl.merge_counts([counts, refined], missing="drop"), quota=23)
+        exact = cl.evaluate(
+            ROWS.dropna(), label="fraud", score="p", pos_label="yes", by="region", batch="day", quota=23
+        )
+        assert both["hit_rate@23"].bounds == pytest.approx([exact["hit_rate@23"].value] * 2)
+    finally:
+        if isinstance(engine, Iterator):
+            next(engine, None)
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "trino", "redshift", "tsql", "databricks", "oracle"])
+def test_the_query_of_other_dialects_has_the_same_structure(dialect: str) -> None:
+    query = cl.sql(dialect=dialect, pos_label="yes", where="day >= 2", **ASKED)
+    tree = glot.parse_one(query, read=dialect)
+    groups = tree.args["group"].expressions
+    assert [group.name for group in groups] == ["cl_key_0", "cl_key_1", "cl_bucket0"]
+    names = [column.alias for column in tree.expressions]
+    plain = glot.parse_one(cl.sql(dialect="duckdb", pos_label="yes", **ASKED), read="duckdb")
+    assert names == [column.alias for column in plain.expressions]
+    assert len(list(tree.find_all(glot.exp.Case))) == len(list(plain.find_all(glot.exp.Case)))
+    assert [table.name for table in tree.find_all(glot.exp.Table)] == ["claims"]
+    condition = tree.find(glot.exp.Table).find_ancestor(glot.exp.Select).args["where"]
+    assert condition.sql() == "WHERE day >= 2"
+
+
+def test_labels_follow_the_rules() -> None:
+    import duckdb
+
+    def counted(labels: list[Any], **how: Any) -> Any:
+        rows = pd.DataFrame({"y": labels, "p": np.linspace(0.1, 0.9, len(labels))})
+        connection = duckdb.connect()
+        connection.register("t", rows)
+        return connection.sql(cl.sql(table="t", label="y", score="p", dialect="duckdb", **how)).df()
+
+    for labels in (
+        [1, 0, 1, 0],
+        [True, False, True, False],
+        ["1", "0", "1", "0"],
+        [1, -1, 1, -1],
+        [1.0, 0.0, 1.0, 0.0],
+    ):
+        assert cl.evaluate(counted(labels), interval=None).facts["positives"] == 2
+    assert cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b"), interval=None).facts["positives"] == 2
+    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+        cl.evaluate(counted(["b", "a", "c", "b"]))
+    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+        cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b", neg_label="a"))
+    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+        cl.evaluate(counted(["yes", "no", "Yes", "no"], pos_label="yes"))
+    with pytest.raises(cl.InputError, match="more than two labels"):
+        cl.evaluate(counted([1, 0, -1, 1]))
+    with pytest.raises(cl.InputError, match="no label or no finite score"):
+        cl.evaluate(counted(["1", "0", "NA", None]))
+    assert cl.evaluate(counted(["1", "0", "NA", None]), missing="drop", interval=None).facts["dropped"] == 2
+
+
+def test_scores_that_are_no_probabilities_take_edges_from_a_first_query() -> None:
+    import duckdb
+
+    asked: dict[str, Any] = {"table": "claims", "label": "fraud", "score": "s", "dialect": "duckdb"}
+
+    rows = ROWS.dropna().assign(s=lambda t: 100 * t.p.astype(float) - 30)
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    edges = connection.sql(cl.sql(**asked, edges="query")).df()
+    counts = connection.sql(cl.sql(**asked, edges=edges, pos_label="yes")).df()
+    ev, truth = cl.evaluate(counts), cl.evaluate(rows.fraud, rows.s, pos_label="yes")
+    assert ev["roc_auc"].bounds.low <= truth["roc_auc"].value <= ev["roc_auc"].bounds.high
+    assert ev["roc_auc"].bounds.width < 1e-4
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> list[Path]:
+    """The counts of two sites, as files."""
+    import duckdb
+
+    paths = []
+    for seed in (1, 2):
+        connection = duckdb.connect()
+        connection.register("claims", claims(3000, seed).dropna())
+        query = cl.sql(table="claims", label="fraud", score="p", pos_label="yes", dialect="duckdb", buckets=4096)
+        paths.append(tmp_path / f"site{seed}.csv")
+        connection.sql(query).df().to_csv(paths[-1], index=False)
+    return paths
+
+
+def test_counts_of_sites_add_up(sites: list[Path], tmp_path: Path) -> None:
+    rows = pd.concat([claims(3000, 1).dropna(), claims(3000, 2).dropna()])
+    truth = cl.evaluate(rows.fraud == "yes", rows.p.astype(float), quota=100)
+    ev = cl.evaluate(cl.merge_counts(sites), quota=100)
+    assert ev["brier_score"].value == pytest.approx(truth["brier_score"].value, abs=1e-12)
+    assert ev["log_loss"].value == pytest.approx(truth["log_loss"].value, abs=1e-12)
+    small = cl.merge_counts(sites, min_cell=10)
+    for counts in (small["positives"], small["negatives"]):
+        assert all(count == 0 or count >= 10 for count in counts)
+    joined = cl.evaluate(small, quota=100)
+    for key in ("roc_auc", "hit_rate@100", "recall", "average_precision"):
+        for one in (ev, joined):
+            assert one[key].bounds.low - 1e-12 <= truth[key].value <= one[key].bounds.high + 1e-12
+    assert joined["roc_auc"].bounds.width > ev["roc_auc"].bounds.width
+    shared = []
+    for path in sites:
+        shared.append(tmp_path / f"shared_{path.name}")
+        done = CliRunner().invoke(cli, ["sql", "--share", str(path), "--min-cell", "10", "-o", str(shared[-1])])
+        assert done.exit_code == 0, done.output
+    together = cl.evaluate(cl.merge_counts(shared))["roc_auc"].bounds
+    assert together.low <= truth["roc_auc"].value <= together.high
+    assert together.width < 0.1
+    done = CliRunner().invoke(cli, ["evaluate", *map(str, shared), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    assert '"bound_low"' in done.stdout
+    counts = pd.read_csv(sites[0])
+    wide = counts[counts.low < counts.high].iloc[0]
+    at = str((wide.low + wide.high) / 2)
+    query = CliRunner().invoke(cli, ["sql", "--refine", str(sites[0]), "--threshold", at])
+    assert query.exit_code == 0, query.output
+    assert "cl_bucket0 IN (" in query.stdout
+
+
+def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"table": "t", "label": "y", "score": "p", "dialect": "duckdb"}
+    for changed, words in (
+        ({"dialect": "cobol"}, "choose one of"),
+        ({"table": None}, "table is missing"),
+        ({"where": "a; DROP TABLE t"}, "more than a condition|not understood"),
+        ({"score": ["a", "b", "c"]}, "names 3 columns"),
+        ({"by": "low"}, "which the result has already"),
+        ({"quota": 5}, "goes with refine"),
+        ({"edges": [1.0, 1.0]}, "fewer than two"),
+    ):
+        with pytest.raises(cl.InputError, match=words):
+            cl.sql(**{**asked, **changed})
+    import duckdb
+
+    one = pd.read_csv(sites[0])
+    connection = duckdb.connect()
+    connection.register("claims", claims(500, 3).dropna())
+    other = connection.sql(
+        cl.sql(table="claims", label="fraud", score="p", pos_label="yes", dialect="duckdb", buckets=64)
+    ).df()
+    for bad, words in (
+        (pd.concat([one, other]), "2 different queries"),
+        (one.drop(columns="low"), "lacks the column 'low'"),
+        (one.assign(positives=-1), "negative"),
+        (one.assign(cases=one.cases - 1), "more than the cases"),
+        (one.assign(cutline="hello"), "describes its counts as"),
+    ):
+        with pytest.raises(cl.InputError, match=words):
+            cl.evaluate(bad)
+    with pytest.raises(cl.InputError, match="different buckets"):
+        cl.merge_counts([one, other])
+    with pytest.raises(cl.InputError, match="already in the description"):
+        cl.evaluate(one, score="p")
+    with pytest.raises(cl.InputError, match="fewer cases"):
+        cl.merge_counts([one], min_cell=10**6)
+    with pytest.raises(cl.InputError, match="does not describe"):
+        cl.merge_counts([{"p": [1.0], "n": [2]}])
