@@ -94,7 +94,7 @@ class EvaluateArguments(
 ):
     """The options of ``evaluate``."""
 
-    more: tuple[str, ...] = argument(nargs=-1, type=o.PathName(), metavar="[COUNTS]...")
+    more: tuple[str, ...] = argument(nargs=-1, type=o.InputFile(), metavar="[COUNTS]...")
     min_cell: int | None = option(
         "Counts of a query: join neighbouring buckets until each shows so many positives and negatives, or none.",
         metavar="N",

@@ -457,9 +457,11 @@ class Command(click.Command):
 
         paths: dict[type[PathName], dict[str, str]] = {InputFile: {}, OutputFile: {}}
         for param in self.params:
-            if isinstance(param.type, PathName) and ctx.params.get(param.name or "") is not None:
+            given_path = ctx.params.get(param.name or "")
+            if isinstance(param.type, PathName) and given_path is not None:
                 name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
-                paths[type(param.type)][name] = ctx.params[param.name or ""]
+                each = given_path if isinstance(given_path, tuple) else (given_path,)
+                paths[type(param.type)] |= {name if len(each) == 1 else f"{name} {path}": path for path in each}
         default = click.core.ParameterSource.DEFAULT
         given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
         ctx.meta[TERMS] = self.terms
