@@ -35,7 +35,7 @@ SECTIONS = {
     "Intervals and tests": ("inference",),
     "Curves and tables": ("curves", "table"),
     "More classes": ("extrapolation",),
-    "Files, tables and clusters": ("diagnosis",),
+    "Files, tables and clusters": ("diagnosis", "engines", "sources"),
     "The catalogue": ("catalogue",),
     "scikit-learn": ("sklearn",),
     "Demonstrations of the papers": ("papers",),

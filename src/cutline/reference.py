@@ -434,6 +434,7 @@ RETURNS: dict[str, str] = {
     "check": "A :class:`Check`: the outcome, and a row for each condition.",
     "compare": "A :class:`Comparison`; with several classes a :class:`ClassComparison`.",
     "evaluate": "An :class:`Evaluation`; with several classes a :class:`ClassEvaluation`.",
+    "sql": "The query, for the warehouse that was named.",
     "extrapolate": "An :class:`Extrapolation`; of two recognisers a :class:`GrowthComparison`.",
     "extrapolate_training": "An :class:`Extrapolation`; with several numbers of training cases a "
     ":class:`TrainingGrowth`.",
