@@ -219,3 +219,15 @@ def test_a_specificity_is_kept_as_a_false_positive_rate_is() -> None:
     assert ev.at(specificity=0.9).fp == 1
     with pytest.raises(cl.InputError, match="specificity is undefined: the sample has no negative cases"):
         cl.evaluate([1, 1], [0.2, 0.3], interval=None).at(specificity=0.5)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_next_list_varies_more_than_the_mean(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 200))
+    y = rng.random(n) < 0.4
+    y[:2] = True, False
+    score = y * rng.choice([2, 4, 8, 100]) + rng.normal(size=n)  # up to perfect lists
+    point = cl.evaluate(y, score, interval="auto", measures=["hit_rate@1"]).at(quota=int(rng.integers(1, n)))
+    assert point.next_hits.low <= point.expected_hits.low + 1e-9
+    assert point.next_hits.high >= point.expected_hits.high - 1e-9

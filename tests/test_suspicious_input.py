@@ -486,3 +486,13 @@ def test_points_that_may_separate_thousands_are_not_guessed(tmp_path: Path) -> N
     assert "--decimal ." in refused("evaluate", path)
     for fine in (["680", "1.56", "2"], ["0.680", "1.560", "2"], ["1.250", "2.375", "4.125"], ["1", "2", "3"]):
         cl.evaluate(pandas.DataFrame({"y": [0, 1, 1], "p": fine}), label="y", score="p", interval=None)
+
+
+def test_a_matrix_of_counts_is_noticed() -> None:
+    classes = ["a", "b", "c"]
+    told = "if it is a confusion matrix"
+    assert told in repr(cl.evaluate(classes, [[50, 2, 1], [3, 40, 2], [0, 1, 30]], classes=classes))
+    assert told not in repr(cl.evaluate(classes, np.eye(3), classes=classes))
+    assert told not in repr(
+        cl.evaluate([*classes, "a"], [[50, 2, 1], [3, 40, 2], [0, 1, 30], [9, 1, 1]], classes=classes)
+    )

@@ -305,3 +305,80 @@ def test_a_label_that_is_a_word_is_used(months: str) -> None:
     yes = cl.evaluate({"bought": ["yes", "no"] * 20, "p": list(range(40))}, label="bought", score="p", pos_label="yes")
     assert "20 with bought = yes (50.0%)" in repr(yes)
     assert cl.evaluate([2, 1, 2, 1], [3, 1, 2, 0], pos_label=2).positive_name == ""
+
+
+COMPARED = ("compare", APPLICANTS, "--label", "completed", "--score", "tree", "--score", "network", "--seed", "1")
+
+
+def test_pairs_name_their_measure_and_fit() -> None:
+    text, status = shown(*COMPARED, "--quota", "20", "--pairs")
+    assert status == 0
+    pairs = text[text.index("Differences between models") :]
+    for name in ("hit_rate@20", "roc_auc", "average_precision", "accuracy", "brier_score"):
+        assert re.search(rf"^{re.escape(name)}\b", pairs, re.M), pairs
+    assert "hidden" not in pairs
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_table_of_one_list_fits(months: str) -> None:
+    given = ("evaluate", months, "--label", "completed", "--score", "tree", "--by", "region", "--quota", "100")
+    text, status = shown(*given, "--fairness")
+    assert status == 0
+    assert "One list for all" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_measure_that_is_asked_for_is_answered_first() -> None:
+    given = ("evaluate", APPLICANTS, "--label", "completed", "--score", "tree", "--measure", "brier_score")
+    e = cl.evaluate(APPLICANTS, label="completed", score="tree", measures=["brier_score"])["brier_score"]
+    first = f"Brier score is {e.value:.3f} (95% interval {e.low:.3f} to {e.high:.3f})."
+    assert plain(*given).startswith(first)
+    assert plain(*given, "--quota", "20").startswith(first)
+    both = plain(*COMPARED, "--measure", "f1", "--quota", "20")
+    assert both.startswith("By F1 at 0.5, ")
+    assert "With 20 places, " in both
+
+
+def test_the_page_answers_the_measure_that_is_asked_for_first(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    plain(*COMPARED, "--measure", "f1", "--quota", "20", "--html", str(path))
+    text = re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8").partition("<body")[2])
+    assert text.index("By F1 at 0.5, ") < text.index("With 20 places, ")
+
+
+def test_goals_have_one_name() -> None:
+    short, why = plain(*COMPARED), plain(*COMPARED, "--why")
+    goals = re.findall(r"^(\w[\w ]+?)  +(?:tree|network)", short[short.index("if your goal is") :], re.M)
+    assert len(goals) >= 4
+    for goal in goals:
+        assert f"  {goal}: " in why
+
+
+def test_one_class_is_an_error_unless_a_measure_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("y,p,q\n1,.3,.2\n1,.4,.9\n1,.6,.1\n", encoding="utf-8")
+    for words in (("evaluate", str(path), "--label", "y", "--score", "p"), ("compare", str(path), "--label", "y")):
+        done = CliRunner().invoke(cli, list(words))
+        assert done.exit_code == 2
+        assert "there are no negative cases, so the ranking cannot be judged" in done.stderr
+        assert "*" not in done.stdout
+        assert "if your goal is" not in done.stdout
+        assert CliRunner().invoke(cli, [*words, "--measure", "brier_score"]).exit_code == 0
+
+
+def test_the_document_of_a_comparison_has_the_next_list_of_each_model() -> None:
+    document = json.loads(plain(*COMPARED, "--quota", "20", "--format", "json"))
+    compared = cl.compare(APPLICANTS, label="completed", score=["tree", "network"], quota=20, seed=1)
+    for model in document["models"]:
+        point = compared[model["name"]].at(quota=20)
+        assert model["operating_point"]["next_hits_low"] == point.next_hits.low
+        assert model["operating_point"]["next_hits_high"] == point.next_hits.high
+        assert model["operating_point"]["tp"] == point.tp
+    assert "operating_point" not in json.loads(plain(*COMPARED, "--format", "json"))["models"][0]
+
+
+def test_costs_without_an_upper_end_are_told_in_words() -> None:
+    text = plain(*COMPARED, "--cost-fp", "1", "--cost-fn", "300", "--all")
+    (sentence,) = re.findall(r"as long as a false negative costs [^\n]*", text)
+    assert "inf" not in sentence
+    assert re.search(r"costs (anything|at least [\d.]+ times)", sentence)

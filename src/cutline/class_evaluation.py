@@ -370,6 +370,13 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
                 f"{verbatim(ev.name)} names every class without an error: was it made from the labels, or fitted on "
                 "these rows?"
             )
+        matrix = ev.sample.matrix
+        whole = matrix is not None and bool(((matrix == np.round(matrix)) & (matrix >= 0.0)).all())
+        if matrix is not None and whole and matrix.shape[0] == matrix.shape[1] and matrix.max() > 1.0:
+            found.append(
+                f"{verbatim(ev.name)} has a row for each class and whole numbers as scores: if it is a confusion "
+                "matrix, give the real and the predicted class of each case instead."
+            )
         zeros = ev.facts["zero_probabilities"]
         for key, spec in ev.specs.items() if zeros else ():
             if spec.measure.name == "log_loss":

@@ -237,8 +237,12 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             return float("nan")
         return self.pairs.choice_optimism(float(self.quota), self.settings.seed)
 
+    def _at_quota(self, ev: Evaluation) -> dict[str, Any]:
+        """What a model gives at the quota here and on the next list, if there is one."""
+        return {} if self.quota is None else {"operating_point": ev.at(quota=self.quota).to_dict()}
+
     def to_dict(self) -> dict[str, Any]:
-        """Settings, each model's measures, and the differences."""
+        """Settings, each model's measures and what it gives at the quota, and the differences."""
         return {
             **self.settings.to_dict(),
             **prevalence_facts(self.prevalence),
@@ -248,7 +252,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             "margin": self.margin,
             "choice_optimism": self.choice_optimism,
             "notices": self.notices,
-            "models": [ev.to_dict() for ev in self.evaluations.values()],
+            "models": [{**ev.to_dict(), **self._at_quota(ev)} for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
             **self._of_segments,

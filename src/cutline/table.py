@@ -518,7 +518,7 @@ def text_table(
     """A plain table, numbers to the right.
 
     Within the ``width`` of a terminal, spare columns are left out and then the widest columns of words are wrapped;
-    ``group``: a column whose repeated values are left blank there.
+    ``group``: a column whose repeated values are left blank there, or a heading of its rows where it does not fit.
     """
     cells = {name: [clean(format_value(row.get(name)), in_line=True) for row in rows] for name in columns}
     right = {name for name in columns if all(map(_is_number, (row.get(name) for row in rows)))}
@@ -537,9 +537,9 @@ def text_table(
         if excess() > 0:
             whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
             widths[name] = max([widths[name] - excess(), *map(len, [*whole, *heads[name].split()])])
-    if excess() > 0 and group in shown[1:] + shown[:-1]:
+    headed = excess() > 0 and group in shown[1:] + shown[:-1]
+    if headed:  # a line of its own above its rows
         shown.remove(group)
-        left_out.append(group)
 
     def lines(texts: Mapping[str, str]) -> Iterator[str]:
         wrapped = [textwrap.wrap(texts[name], max(1, widths[name]), break_on_hyphens=False) or [""] for name in shown]
@@ -553,6 +553,8 @@ def text_table(
     table = [*([title] if title else []), *lines(heads), "  ".join("─" * widths[name] for name in shown)]
     for k in range(len(rows)):
         texts = {name: cells[name][k] for name in shown}
+        if headed and (k == 0 or cells[group][k] != cells[group][k - 1]):
+            table.append(cells[group][k])
         if width is not None and group and group in texts and k and cells[group][k] == cells[group][k - 1]:
             texts[group] = ""
         table += lines(texts)

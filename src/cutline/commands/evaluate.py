@@ -305,7 +305,7 @@ def _shown(
         few_of: dict[str, Any] = {name: {key: held[key] for key in keys} for name, held in facts_by_key.items()}
         shown = replace(ev, **few_of)
     report = _report_of(shown, facts, asked, short=few is not None, cut=cut)
-    return replace(report, **pictures(ev, facts, asked))
+    return replace(report, **pictures(ev, facts, asked, measures=asked.measures))
 
 
 def _report_of(
@@ -330,9 +330,23 @@ def _report_of(
 
     number = sum(measure.of_one_score and not measure.own for measure in measures())
     more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
-    sections = partial(ev.sections, terms=COMMAND_LINE, all_measures=asked.everything, cut=cut)
+    told = {"all_measures": asked.everything, "cut": cut, "measures": asked.measures}
+    sections = partial(ev.sections, terms=COMMAND_LINE, **told)
     settings = settings_of(ev, ev.facts["rows"], asked.measures)
-    return Report(ev, facts, settings, document, sections=sections, more=more if short else [])
+    status = one_class_status(ev, asked.measures)
+    return Report(ev, facts, settings, document, sections=sections, more=more if short else [], status=status)
+
+
+def one_class_status(ev: Evaluation, measures: Sequence[str]) -> int:
+    """2, with a line on standard error, where a class is missing: then no ranking can be judged.
+
+    0 where measures were asked for by name: there are some that one class is enough for.
+    """
+    absent = [kind for kind in ("positive", "negative") if ev.facts[f"{kind}s"] == 0]
+    if not absent or measures:
+        return 0
+    note(f"error: there are no {absent[0]} cases, so the ranking cannot be judged; name measures with --measure")
+    return 2
 
 
 def _few_measures(asked: EvaluateArguments) -> list[str] | None:
@@ -620,10 +634,12 @@ def compare(asked: CompareArguments) -> Report:
         return {**json.loads(made.to_json()), "dominance": dominance_of(made), **cheap}
 
     shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
-    sections = partial(made.sections, terms=COMMAND_LINE, **shown)
+    sections = partial(made.sections, terms=COMMAND_LINE, measures=asked.measures, **shown)
     rows = lambda: list(made.differences)  # noqa: E731
     more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
-    return Report(made, facts, settings, document, rows, sections, more, **pictures(made, facts, asked))
+    drawn = pictures(made, facts, asked, measures=asked.measures)
+    status = one_class_status(made.first, asked.measures)
+    return Report(made, facts, settings, document, rows, sections, more, **drawn, status=status)
 
 
 def _columns_by_case(engine: str, asked: CompareArguments) -> Columns:

@@ -138,14 +138,17 @@ class Cheapest(HasSections, DictResult):
         """What to use, what it costs on new data and on the sample, and for which costs it stays the cheapest."""
         c = self.cost
         low, high = (f"{r:.3g}" for r in self.model_ratios)
+        least, most = self.model_ratios
+        times = f"costs {low} to {high} times as much as a false positive"
+        if math.isinf(most):
+            times = f"costs at least {low} times as much as a false positive" if least else "costs anything"
         return [
             f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
             f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
             f"{format_value(self.apparent)} on this sample, which is too low by about {format_value(self.optimism)} "
             "because the cut was chosen on it",
             f"Taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
-            f"{self.model} is the cheapest model as long as a false negative costs {low} to {high} times as much as a "
-            "false positive",
+            f"{self.model} is the cheapest model as long as a false negative {times}",
         ]
 
     def sections(self) -> list[Section]:

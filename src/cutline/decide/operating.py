@@ -163,7 +163,7 @@ def _point(
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
         expected_hits=mean,
-        next_hits=next_hits(spread, level),
+        next_hits=next_hits(spread, level, mean=mean.interval),
     )
 
 
@@ -196,15 +196,15 @@ def percentile_estimate(name: str, value: float, drawn: Floats, level: float) ->
     return Estimate(name, value, low, high, level, "percentile")
 
 
-def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> Interval:
+def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0, mean: Interval | None = None) -> Interval:
     """Interval for the positives that the next list of the same size will hold, cut at the same share.
 
     A prediction: it assumes that the next list is drawn from the same population. ``optimism``: hits that are due to
-    choosing the cut on these data.
+    choosing the cut on these data. ``mean``: the interval of the mean, which it contains.
     """
     if cut is None:
         return Interval(float("nan"), float("nan"))
-    return next_hits_limits(cut, level, optimism=optimism)
+    return next_hits_limits(cut, level, optimism=optimism, mean=mean)
 
 
 @dataclass(frozen=True, eq=False)

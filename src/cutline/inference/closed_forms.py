@@ -368,14 +368,17 @@ def expected_hits_limits(cut: QuotaCut, level: float, for_recall: QuotaCut | Non
     return Interval(min(max(low, least), cut.hits), max(min(high, most), cut.hits))
 
 
-def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> Interval:
+def next_hits_limits(
+    cut: QuotaCut, level: float, *, optimism: float = 0.0, mean: tuple[float, float] | None = None
+) -> Interval:
     """Hits among the same number of places in the next list, if it comes from the same population.
 
     Beta-binomial: with f = Var(hits)/binomial variance, a next list varies by f and so does the estimate from this one;
     the two parameters of the beta distribution are chosen so that the variance of both together, 2f, is matched. At
     f = 1 it is the predictive distribution after Jeffreys' prior. Where nearly all above a sharp cut are hits no beta
     distribution of that variance has one peak, and normal limits are kept as well. ``optimism``: hits that are due to
-    choosing the cut on these data; they are taken off.
+    choosing the cut on these data; they are taken off. ``mean``: the interval of the mean over such lists. A single one
+    varies more, so what is given contains it.
     """
     k = cut.taken
     scale = cut.trials / k  # effective cases above the cut for each case there
@@ -384,7 +387,10 @@ def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> I
     binomial = rate * (1.0 - rate)
     factor = 1.0 + (1.0 - cut.share) * max((rate - chance) ** 2 for chance in cut.chances) / binomial
     rho = ((1.0 + 1.0 / scale) * factor - 1.0) / (k + 2.0)
-    return beta_binomial_limits(round(k), rate, rho, (1.0 + 1.0 / scale) * k * binomial * factor, level)
+    low, high = beta_binomial_limits(round(k), rate, rho, (1.0 + 1.0 / scale) * k * binomial * factor, level)
+    if mean is not None:
+        low, high = min(low, math.floor(mean[0] + 1e-9)), max(high, math.ceil(mean[1] - 1e-9))
+    return Interval(low, high)
 
 
 def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, level: float) -> Interval:

@@ -383,7 +383,8 @@ def at_stops(ev: Evaluation, stops: Whole) -> Stops:
     of_recall = cuts if ev.rows.independent else cuts_at(ev, hits, stops, recall=True)
     limits = [expected_hits_limits(cut, level, other) for cut, other in zip(cuts, of_recall, strict=True)]
     low, high = np.array(limits).T
-    next_low, next_high = np.array([next_hits_limits(cut, level) for cut in cuts]).T.astype(np.int64)
+    soon = [next_hits_limits(cut, level, mean=mean) for cut, mean in zip(cuts, limits, strict=True)]
+    next_low, next_high = np.array(soon).T.astype(np.int64)
     return Stops(stops, hits, low, high, next_low, next_high, threshold, worst, best)
 
 

@@ -210,8 +210,8 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
         if shared and not named:
             mine = shared.get(name)
             row["places"] = "" if mine is None else count(mine["places"])
-            row["hit rate"] = "" if mine is None or mine["hit_rate"] != mine["hit_rate"] else f"{mine['hit_rate']:.0%}"
-            row["recall"] = "" if mine is None or mine["recall"] != mine["recall"] else f"{mine['recall']:.0%}"
+            for head in ("hit_rate", "recall"):
+                row[head.replace("_", " ")] = "" if mine is None or mine[head] != mine[head] else f"{mine[head]:.0%}"
         rows.append(row)
     columns = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name, "") for name in columns} for row in rows]
@@ -261,17 +261,21 @@ def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
         yield Table(rows, f"Trend from {first} to {last}, change for each step")
 
 
+def _cell(value: float, form: str = ".1%") -> str:
+    """A share, or another number, in a narrow cell."""
+    return format(value, form) if value == value else "–"
+
+
 def _one_list(seg: Segments, shared: SharedList) -> Iterator[Section]:
     """Who gets the places of one list for all, and what other rules for them would cost in hits."""
     rows = [
         {
             "segment": row["segment"],
-            "cases": count(row["cases"]),
             "places": count(row["places"]),
             "selected": f"{row['selection_rate']:.1%}",
-            **{head: format_value(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
-            "selection ratio": format_value(row["selection_ratio"]),
-            "interval": ends(row["low"], row["high"]),
+            **{head: _cell(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
+            "selection ratio": _cell(row["selection_ratio"], ".2f"),
+            "interval": f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else "",
             "four fifths": row["four_fifths"],
         }
         for row in shared

@@ -46,6 +46,7 @@ _WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "accuracy")
 _ALWAYS = ("roc_auc", "average_precision", "brier_score")
 _BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_precision", "accuracy", "brier_score")
 _FEW = 12  # measures of which a short table leaves out none
+_MOST_NAMED = 3  # measures in one sentence
 _SHOWN_BATCHES = 40
 _MOST_RULES = 4  # models whose batches are compared with one threshold
 _MOST_COLUMNS = 6  # models that stand side by side; more of them stand below each other
@@ -75,14 +76,18 @@ _READ_AS = {
 }
 # where a reader knows a measure by a shorter name
 _TITLES = {"qrecall": "Recall", "quota_lift": "Lift", "roc_auc": "ROC AUC", "macro(f1)": "Macro F1"}
-# The goals of the short text. A known quota is answered above them, and rare positives mostly as wasted places are.
+# Goals in a reader's words. Two are not in the short text: a known quota is answered above it, and rare positives
+# mostly as wasted places are.
 _GOALS = {
+    "known quota": "most hits in these places",
+    "rare positives": "find rare positives",
     "unknown quota": "places not known yet",
     "no missed positives": "miss no positive",
     "no wasted places": "waste no place",
     "probabilities needed": "right probabilities",
     "fewest errors": "fewest errors",
 }
+_ANSWERED = ("known quota", "rare positives")
 
 _MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
 _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
@@ -104,11 +109,13 @@ def evaluation_sections(
     all_measures: bool = False,
     detail: bool = False,
     cut: Cut | None = None,
+    measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
     """What an evaluation has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
 
-    ``cut``: a cut that was chosen on these rows, which takes the quota's place.
+    ``cut``: a cut that was chosen on these rows, which takes the quota's place. ``measures``: those that were asked for
+    by name, which the answer gives first.
     """
     point = cut_point(ev) if cut is None else cut.point
     batched = ev.rows.batched and ev.quota is not None
@@ -117,6 +124,8 @@ def evaluation_sections(
         at_cut = [f"Cut at {end}: {cut.note}."]
     else:
         at_cut = point_sentences(ev, point)
+    if measures:
+        at_cut = [*_asked(ev, measures), *at_cut]
     ties, tied = [], ev.facts["tied_pairs"]
     if tied > 0.01:  # where it matters
         distinct = pluralize(ev.facts["distinct_scores"], "distinct score")
@@ -192,12 +201,14 @@ def comparison_sections(
     why: bool = False,
     detail: bool = False,
     cheapest: Cheapest | None = None,
+    measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
     """What a comparison has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
-    models, ``why`` how each goal is judged.
+    models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
+    of them before that of the places.
     """
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
@@ -208,6 +219,9 @@ def comparison_sections(
     models = f"{pluralize(len(evaluations), 'model')}: {about}"
     costs = [] if cheapest is None else cost_sentences(cheapest)
     answers = [*answer(comparison), *costs] if quota is not None or not costs else costs  # what was asked for first
+    named = asked_keys(first, measures)[:1]
+    if named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate":
+        answers = [*_by_measure(comparison, named[0]), *answers]
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
@@ -251,13 +265,29 @@ def comparison_sections(
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
     if cheapest is not None and (detail or all_measures):
         yield Section("costs", [*cheapest.sentences, cheapest.others], "Costs of errors")
-    goals = comparison.recommendations.values()
+    goals = [] if _one_class(first) else comparison.recommendations.values()
     if goals and why:
-        yield Section("goals", [f"{r.goal}: {r.text}" for r in goals], "Which model for which goal")
+        yield Section("goals", [f"{_GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
     elif goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
         yield from detail_sections(comparison, evaluations, **options)
+
+
+def asked_keys(ev: Evaluation, measures: Sequence[str]) -> list[str]:
+    """The evaluated measures that were asked for by name."""
+    return [key for name in measures for key in ev.specs if key == ev[name].name]
+
+
+def _asked(ev: Evaluation, measures: Sequence[str]) -> list[str]:
+    """The value of each measure that was asked for, in one sentence; nothing where there are too many for one."""
+    values = []
+    for key in asked_keys(ev, measures):
+        spec, e = ev.specs[key], ev.estimates[key]
+        ends = f"{written(spec, e.low)} to {written(spec, e.high)}"
+        within = f" ({e.level:.0%} interval {ends})" if e.low == e.low else ""
+        values.append(f"{title_of(spec, ev.threshold).removesuffix(' ↓')} is {written(spec, e.value)}{within}")
+    return [f"{joined(values)}."] if 0 < len(values) <= _MOST_NAMED else []
 
 
 def cut_point(ev: Evaluation) -> Any:
@@ -656,12 +686,12 @@ def answer(comparison: Comparison) -> list[str]:
     return [f"{said} {chance}".strip(), *filter(None, [lead, following])]
 
 
-def _by_measure(comparison: Comparison) -> list[str]:
-    """Which model where nothing else is asked: by the AUC, or by the first measure that was evaluated."""
+def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
+    """Which model by one measure: where nothing else is asked, by the AUC, or by the first that was evaluated."""
     decided = comparison.decided
     if len(comparison.evaluations) < 2 or not decided:
         return []
-    verdict = next((v for v in decided if v.measure == "roc_auc"), decided[0])
+    verdict = next((v for v in decided if v.measure == key), decided[0])
     spec = comparison.specs[verdict.measure]
     values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
     others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
@@ -756,6 +786,7 @@ def short_comparison(comparison: Any, keys: Sequence[str]) -> list[str | Table]:
     Many models stand below each other instead. * marks the best value of a measure, for all that have it.
     """
     lines: dict[str, dict[str, str]] = {}
+    judged = not hasattr(comparison.first, "ranking") or not _one_class(comparison.first)
     for key in keys:
         spec = comparison.specs[key]
         values = {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
@@ -770,12 +801,14 @@ def short_comparison(comparison: Any, keys: Sequence[str]) -> list[str | Table]:
             if comparison.first.rows.batched:
                 title = f"Hits, {quota_words(comparison.quota)} a batch"
             cells = {name: count(ev.at(quota=comparison.quota).tp) for name, ev in comparison.evaluations.items()}
-        starred = {name: cell + ("*" if abs(values[name] - best) < 1e-12 else "") for name, cell in cells.items()}
+        leaders = {name for name, value in values.items() if judged and abs(value - best) < 1e-12}
+        starred = {name: cell + "*" * (name in leaders) for name, cell in cells.items()}
         lines[title] = {**starred, "clear difference?": _clear(comparison, key)}
     if not lines or len(comparison.evaluations) == 1:
         return [Table(side_by_side(comparison, keys))]
     most = f"p < {1.0 - comparison.settings.level:.2g}"
-    note = f"* best value here; clear means {most}, adjusted for all pairs (Holm)"
+    best_note = "* best value here; " if judged else ""
+    note = f"{best_note}clear means {most}, adjusted for all pairs (Holm)"
     if len(comparison.evaluations) <= _MOST_COLUMNS:
         return [Table({"": title, **cells} for title, cells in lines.items()), note]
     down = [
@@ -811,7 +844,7 @@ def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
     """Which model for which goal, a line each."""
     rows = []
     for goal in comparison.recommendations.values():
-        if goal.goal not in _GOALS:
+        if goal.goal in _ANSWERED:
             continue
         verdict, needed = goal.verdict, goal.verdict.cases_needed
         names, clear = " or ".join(verdict.tied), "no"
