@@ -373,7 +373,7 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
         matrix = ev.sample.matrix
         whole = matrix is not None and bool(((matrix == np.round(matrix)) & (matrix >= 0.0)).all())
         if matrix is not None and whole and matrix.shape[0] == matrix.shape[1] and matrix.max() > 1.0:
-            found.append(
+            sentences.append(
                 f"{verbatim(ev.name)} has a row for each class and whole numbers as scores: if it is a confusion "
                 "matrix, give the real and the predicted class of each case instead."
             )
