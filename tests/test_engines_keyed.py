@@ -257,7 +257,7 @@ def test_models_are_compared_in_segments(streamed: Any, file: Path, weight: str 
                 assert b["standard_error"] == pytest.approx(a["standard_error"], rel=0.25), (key, a["measure"])
     assert same([row["segment"] for row in two.table], [row["segment"] for row in one.table])
     assert len(two.differences()) == len(one.differences())
-    assert same(two.of_model("b").overall["roc_auc"].value, one.of_model("b").overall["roc_auc"].value)
+    assert same(two.models["b"].overall["roc_auc"].value, one.models["b"].overall["roc_auc"].value)
     json.loads(two.to_json())
     two.to_html(tmp_path / "page.html")
 

@@ -920,7 +920,8 @@ class SegmentComparison(BySegment[Comparison]):
             found = [
                 (segment, d)
                 for segment, comparison in self.evaluations.items()
-                for d in comparison._differences.get(key, [])
+                if key in comparison.specs
+                for d in comparison.differences_by(key)
             ]
             adjusted = holm([d.p_value for _, d in found])
             made = sum(p == p for p in adjusted)

@@ -352,14 +352,18 @@ class Models(MappingResult[str, E]):
         return Table(rows, "Models side by side")
 
     @cached_property
-    def _differences(self) -> dict[str, list[Difference]]:
-        """For each measure, the differences of all pairs."""
-        differences = {}
-        for key, spec in self.specs.items():
+    def _tested(self) -> dict[str, list[Difference]]:
+        """The measures whose differences were asked for so far."""
+        return {}
+
+    def differences_by(self, key: str) -> list[Difference]:
+        """The differences of all pairs by one measure, tested when first asked for: an answer reads a few measures."""
+        if key not in self._tested:
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
             pairs = [(a, b, values[a] - values[b], self._test(a, b, key)) for a, b in combinations(values, 2)]
-            differences[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin, self.cases)
-        return differences
+            better = self.specs[key].better
+            self._tested[key] = differences_of(key, better, pairs, self.settings.level, self.margin, self.cases)
+        return self._tested[key]
 
     @cached_property
     def differences(self) -> Table:
@@ -369,7 +373,7 @@ class Models(MappingResult[str, E]):
         excludes 0 and the adjusted p-value is small enough, ``equivalent`` if the interval lies inside ± margin, and
         ``cannot tell`` otherwise. ``reading`` is the verdict in words.
         """
-        rows = [dict(row) for rows in self._differences.values() for row in rows]
+        rows = [dict(row) for key in self.specs for row in self.differences_by(key)]
         return Table(rows, "Differences between models (a − b)")
 
     def _of_models(self, *names: str) -> list[E]:
@@ -381,7 +385,7 @@ class Models(MappingResult[str, E]):
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Two of the models by one measure, as a − b."""
-        for row in self._differences[self.key(measure)] if isinstance(a, str) and isinstance(b, str) else ():
+        for row in self.differences_by(self.key(measure)) if isinstance(a, str) and isinstance(b, str) else ():
             if (row.a, row.b) == (a, b):
                 return row
             if (row.a, row.b) == (b, a):
@@ -396,7 +400,7 @@ class Models(MappingResult[str, E]):
         key, best = self.key(measure), self.best(measure)
         value = self.evaluations[best].estimates[key]
         asked = question or f"which model has the best {key}"
-        return verdict_of(asked, key, best, value, list(self.evaluations), self._differences[key])
+        return verdict_of(asked, key, best, value, list(self.evaluations), self.differences_by(key))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each model and measure."""

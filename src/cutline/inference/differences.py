@@ -112,8 +112,12 @@ class FlipReference:
         """Share of flips at least as far from 0 as this."""
         if not self.rest:
             return max(int(np.count_nonzero(self.sums >= flipped * (1.0 - 1e-9))), 1) / len(self.sums)
-        steps = np.concatenate([flipped - self.sums, flipped + self.sums]) / self.rest
-        return math.fsum(_tail(z, self.kurtosis) for z in steps.tolist()) / len(self.sums)
+        from scipy.special import ndtr
+
+        z = np.concatenate([flipped - self.sums, flipped + self.sums]) / self.rest
+        # P(Z > z) of a symmetric number with this excess kurtosis, by Edgeworth's first term
+        edgeworth = self.kurtosis / 24.0 * z * (z * z - 3.0) * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+        return min(float(np.clip(ndtr(-z) + edgeworth, 0.0, 1.0).sum()) / len(self.sums), 1.0)
 
     def critical(self, level: float) -> float:
         """The statistic beyond which p ≤ 1 − level; inf where no statistic gets there (too few units)."""
@@ -122,10 +126,18 @@ class FlipReference:
             if allowed < 1.0 - 1e-9:
                 return math.inf
             return self._statistic(float(self.sums[len(self.sums) - 1 - math.floor(allowed + 1e-9)]))
+        share = max(1.0 - level, _FEWEST_FLIPS)
         low, high = 0.0, math.sqrt(self.units)
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if self._beyond(middle) > max(1.0 - level, _FEWEST_FLIPS) else (low, middle)
+        above, below = 1.0 - share, self._beyond(high) - share
+        for _ in range(_STEPS):  # false position, which halves the weight of an end that stays (Illinois)
+            middle = high - below * (high - low) / (below - above)
+            excess = self._beyond(middle) - share
+            if excess > 0.0:
+                low, above, below = middle, excess, below / 2.0
+            else:
+                high, below, above = middle, excess, above / 2.0
+            if high - low <= _NARROW * high or excess == 0.0:
+                break
         # what so few flips cannot tell: Student's t
         return max(self._statistic(high), t_quantile(level, self.freedom) if 1.0 - level < _FEWEST_FLIPS else 0.0)
 
@@ -135,15 +147,8 @@ class FlipReference:
         return flipped / math.sqrt(room) if room > 0.0 else math.inf
 
 
-_BISECTIONS = 44  # of at most √10⁷: to nine digits
-
-
-def _tail(z: float, kurtosis: float) -> float:
-    """P(Z > z) of a symmetric number with this excess kurtosis, by Edgeworth's first term."""
-    if abs(z) > 12.0:
-        return float(z < 0.0)
-    edgeworth = kurtosis / 24.0 * z * (z * z - 3.0) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    return min(max(0.5 * math.erfc(z / math.sqrt(2.0)) + edgeworth, 0.0), 1.0)
+_STEPS = 100  # of false position; about ten are enough
+_NARROW = 1e-12  # relative width of the bracket around a critical value
 
 
 @lru_cache(maxsize=64)
