@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cutline as cl
@@ -132,3 +133,118 @@ def test_conditions_as_they_are_written(text: str, read: tuple[str, str, float])
 def test_what_is_no_condition(text: Any) -> None:
     with pytest.raises(cl.InputError, match=r"is not a (condition|number)"):
         parse_condition(text)
+
+
+def rows_of_two_models(n: int = 600) -> tuple[Any, dict[str, Any], Any]:
+    """Labels, an old and a slightly noisier new score, and a region in which the scores are worthless."""
+    rng = np.random.default_rng(3)
+    y, region = rng.random(n) < 0.4, np.repeat(["north", "south", "west"], n // 3)
+    old = y + rng.normal(size=n)
+    old[region == "west"] = rng.normal(size=n // 3)
+    return y, {"old": old, "new": old + 0.1 * rng.normal(size=n)}, region
+
+
+def test_each_segment_must_pass_and_the_one_that_fails_is_named() -> None:
+    y, scores, region = rows_of_two_models()
+    ev = cl.evaluate(y, scores["old"], measures=["roc_auc"], by=region)
+    found = cl.check(ev, "roc_auc >= 0.65")
+    assert found == "fail"
+    assert [(row["segment"], row["outcome"]) for row in found.table] == [
+        ("north", "pass"),
+        ("south", "pass"),
+        ("west", "fail"),
+    ]
+    assert "Fail in 'west'." in repr(found)
+    assert found.table[0]["low"] == ev.segments["north"]["roc_auc"].low
+    assert cl.check(ev.segments, "roc_auc >= 0.65").table.to_dicts() == found.table.to_dicts()
+    table = {"y": y, "p": scores["old"], "region": region}
+    again = cl.check(table, "roc_auc >= 0.65", label="y", score="p", by="region")
+    assert again.table.to_dicts() == found.table.to_dicts()
+
+
+def test_a_segment_without_a_value_or_interval_is_undecided() -> None:
+    y, scores, region = rows_of_two_models()
+    y = y & (region != "west")
+    found = cl.check(cl.evaluate(y, scores["old"], measures=["roc_auc"], by=region), "roc_auc >= 0.5")
+    assert [row["outcome"] for row in found.table] == ["pass", "pass", "undecided"]
+    assert "Undecided in 'west': a measure has no value here." in repr(found)
+    person = np.where(region == "north", 0, np.arange(len(y)))
+    found = cl.check(cl.evaluate(y, scores["old"], measures=["roc_auc"], by=region, clusters=person), "roc_auc >= 0.5")
+    assert "no interval here" in found.table[0]["evidence"]
+    ev = cl.evaluate(y, scores["old"], by=region, measures=["hit_rate@250"])
+    for adjust in (False, True):
+        found = cl.check(ev, "hit_rate@250 >= 0", adjust=adjust)
+        assert {row["outcome"] for row in found.table} == {"undecided"}
+        assert "larger than the segment" in found.table[0]["evidence"]
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(-0.1, "pass"), (0.1, "fail"), (0.0, "undecided")])
+def test_a_difference_is_decided_by_the_paired_interval(limit: float, outcome: str) -> None:
+    y, scores, _ = rows_of_two_models()
+    cmp = cl.compare(y, scores, measures=["roc_auc"])
+    found = cl.check(cmp, f"roc_auc(new) - roc_auc(old) >= {limit}")
+    assert found == outcome
+    d = cmp.difference("new", "old", "roc_auc")
+    assert [found.table[0][name] for name in ("value", "low", "high")] == [d.difference, d.low, d.high]
+    # the interval of the difference is much shorter than those of the models, which share their luck
+    assert d.high - d.low < 0.5 * (cmp["new"]["roc_auc"].high - cmp["new"]["roc_auc"].low)
+    table = {"y": y, **scores}
+    assert cl.check(table, f"roc_auc(new) − roc_auc(old) >= {limit}", label="y", score=["old", "new"]) == outcome
+
+
+def test_conditions_of_a_comparison_name_its_models() -> None:
+    y, scores, region = rows_of_two_models()
+    cmp = cl.compare(y, scores, measures=["roc_auc"], by=region)
+    found = cl.check(cmp, "roc_auc(new) >= 0.6", "pem(new) - pem(old) >= -0.2")  # pem was not compared yet
+    assert [row["segment"] for row in found.table] == ["north"] * 2 + ["south"] * 2 + ["west"] * 2
+    assert found.table[0]["low"] == cmp.segments["north"]["new"]["roc_auc"].low
+    with pytest.raises(cl.InputError, match=r"does not name one of the models; write e.g. 'roc_auc\(old\) >= 0.6'"):
+        cl.check(cmp, "roc_auc >= 0.6")
+    with pytest.raises(cl.InputError, match="there is no model 'newer'"):
+        cl.check(cmp, "roc_auc(newer) >= 0.6")
+    with pytest.raises(cl.InputError, match="names a model, but one model is checked"):
+        cl.check(cmp["new"], "roc_auc(new) >= 0.6")
+
+
+def test_models_of_several_classes_are_checked() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], 300)
+    models = {name: np.where(rng.random(300) < right, y, "a") for name, right in (("old", 0.6), ("new", 0.9))}
+    cmp = cl.compare(y, predicted=models, measures=["accuracy"])
+    found = cl.check(cmp, "macro(f1)(new) - macro(f1)(old) > 0", "macro(f1)(new) >= .8", "accuracy(new) > .8")
+    assert found == "pass"
+    assert found.table[0]["low"] == cl.compare(y, predicted=models).difference("new", "old", "macro(f1)").low
+    assert cl.check(cmp["new"], "macro(f1) >= .8", "accuracy > .8", adjust=True) == "pass"
+
+
+def test_several_conditions_are_several_tests() -> None:
+    y, scores, region = rows_of_two_models()
+    ev = cl.evaluate(y, scores["old"], measures=["roc_auc"])
+    assert cl.check(ev, "roc_auc >= 0.6").tests_sentence() == ""
+    plain, adjusted = (cl.check(ev, "roc_auc >= 0.6", "pem >= 0", adjust=adjust) for adjust in (False, True))
+    assert "2 tests: the chance of a wrong fail adds up to at most 5% (adjust=True keeps it at 2.5%)" in repr(plain)
+    assert "a wrong pass is at most 2.5%" in repr(plain)
+    assert "Adjusted for 2 tests: each interval has the level 97.5%" in repr(adjusted)
+    at_level = cl.evaluate(y, scores["old"], measures=["roc_auc"], level=0.975)["roc_auc"]
+    assert adjusted.table[0]["low"] == at_level.low < plain.table[0]["low"]
+    cmp = cl.compare(y, scores, measures=["roc_auc"], by=region)
+    found = cl.check(cmp, "roc_auc(new) - roc_auc(old) >= -0.1", adjust=True)
+    assert {row["level"] for row in found.table} == {1 - 0.05 / 3}
+    north = region == "north"
+    alone = cl.compare(
+        y[north], {name: s[north] for name, s in scores.items()}, measures=["roc_auc"], level=1 - 0.05 / 3
+    )
+    assert found.table[0]["low"] == pytest.approx(alone.difference("new", "old", "roc_auc").low, abs=1e-12)
+    assert pickle.loads(pickle.dumps(found)).adjusted
+
+
+def test_the_error_of_a_condition_tells_what_is_missing() -> None:
+    with pytest.raises(
+        cl.InputError, match=r"'roc_auc >' is not a condition: it has no value; write e.g. 'roc_auc > 0.8'"
+    ):
+        parse_condition("roc_auc >")
+    with pytest.raises(cl.InputError, match="is not a difference of two models by one measure"):
+        parse_condition("roc_auc(new) - f1(old) >= 0")
+    assert parse_condition("f_beta(beta=2)(a b) - f_beta(beta=2)(c-d) > −1%").models == ("a b", "c-d")
+    assert parse_condition("macro(f1) > 1%").models == ()
+    assert parse_condition("macro(f1)(new) > 1%") == Condition("macro(f1)", ">", 0.01, ("new",))

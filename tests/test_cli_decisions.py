@@ -94,6 +94,37 @@ def test_check_exits_by_the_outcome(scores: str, condition: str, status: int) ->
     assert {0: "pass", 3: "fail", 4: "undecided"}[status] in out
 
 
+def test_check_takes_segments_batches_and_differences(tmp_path) -> None:
+    path = tmp_path / "two.csv"
+    rng = np.random.default_rng(1)
+    y, region, day = rng.random(600) < 0.4, np.arange(600) % 2, np.arange(600) // 30
+    old = np.where(region == 0, y, 0) + rng.normal(size=600)
+    new = old + 0.05 * rng.normal(size=600)
+    lines = (f"{int(a)},{b},{c},{d},{e}" for a, b, c, d, e in zip(y, region, day, old, new, strict=True))
+    path.write_text("\n".join(["y,region,day,old,new", *lines]))
+    given = (path, "--label", "y")
+    status, out, _ = run("check", *given, "--score", "old", "--by", "region", "roc_auc >= .65")
+    assert (status, "Fail in '1'." in out) == (3, True)
+    assert "2 tests" in out
+    assert "--adjust keeps it at 2.5%" in out
+    status, out, _ = run("check", *given, "--score", "old", "--batch", "day", "hit_rate@5 >= .4", "--format", "json")
+    found = json.loads(out)["conditions"][0]
+    ev = cl.evaluate(path, label="y", score="old", batch="day", quota=5, measures=["hit_rate"])
+    assert found["low"] == ev["hit_rate"].low
+    both = ("--score", "old", "--score", "new")
+    status, out, _ = run("check", *given, *both, "roc_auc(new) - roc_auc(old) >= -0.05", "--format", "markdown")
+    assert (status, "| roc_auc(new) - roc_auc(old) >= -0.05 | pass" in out) == (0, True)
+    assert run("check", *given, *both, "roc_auc(new) - roc_auc(old) >= 0.05")[0] == 3
+    status, out, _ = run(
+        "check", *given, *both, "--by", "region", "--adjust", "roc_auc(new) - roc_auc(old) >= 0", "--format", "json"
+    )
+    document = json.loads(out)
+    assert (status, document["tests"], document["adjusted"]) == (4, 2, True)
+    assert [row["level"] for row in document["conditions"]] == [0.975, 0.975]
+    status, _, err = run("check", *given, *both, "roc_auc >= .5")
+    assert (status, "does not name one of the models" in err) == (2, True)
+
+
 def test_check_says_that_a_measure_has_no_value(tmp_path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("y,p\n" + "".join(f"1,{k / 10}\n" for k in range(1, 9)))

@@ -25,7 +25,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "compare --by": ([*TWO, "--by", "r"], ["verbs.compare"]),
     "select": (["--score", "p", "--quota", "9"], ["decide.selection.select"]),
     "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
-    "check": (["roc_auc > .5", *ONE], ["verbs.evaluate"]),
+    "check": (["roc_auc > .5", *ONE], ["verbs.evaluate", "verbs.compare"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
@@ -78,6 +78,7 @@ FLAGS = {"no_intervals"}
 # Options about the file, about what is printed or written, or that turn to another function; and those that a call
 # cannot take beside its own.
 ELSEWHERE = {
+    *("adjust",),  # what the intervals are judged by, after the call
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
     *(
         "threads",

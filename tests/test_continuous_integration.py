@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,48 @@ def test_the_action_runs_the_gate_with_what_the_gate_reads() -> None:
     assert (ROOT / step["run"].partition("PATH/")[2].rstrip('"')).is_file()
     assert {value.partition("inputs.")[2].partition(" ")[0] for value in step["env"].values()} <= set(action["inputs"])
     assert all(f"${{{name}" in gate for name in step["env"])
+
+
+def test_the_fixture_fails_with_the_evidence(tmp_path: Path) -> None:
+    """In a process without other plugins, so that the fixture comes from the module that is declared."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plugin = project["entry-points"]["pytest11"]["cutline"]
+    guide = GUIDE.partition("def test_the_model_is_good_enough")[2].partition("```")[0]
+    (tmp_path / "scores").mkdir()
+    shutil.copy(ROOT / "examples" / "applicants.csv", tmp_path / "scores" / "holdout.csv")
+    bad = "\n".join(
+        f"def test_{name}(cutline_check):\n"
+        f"    cutline_check('scores/holdout.csv', {condition!r}, label='completed', score='network'{more})\n"
+        for name, condition, more in [
+            ("fails", "roc_auc >= 0.99", ""),
+            ("undecided", "roc_auc >= 0.7", ""),
+            ("skipped", "roc_auc >= 0.7", ", undecided='skip'"),
+            ("misspelt", "roc_auc >= 0.7", ", undecided='warn'"),
+        ]
+    )
+    file = tmp_path / "test_model.py"
+    file.write_text(f"def test_the_model_is_good_enough{guide}\n\n{bad}", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        plugin,
+        "-rs",
+        "--rootdir",
+        ".",
+        "-p",
+        "no:cacheprovider",
+        file.name,
+    ]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert "3 failed, 1 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "roc_auc >= 0.99  fail" in done.stdout
+    assert "Undecided: the interval contains the limit." in done.stdout
+    assert "undecided is 'warn'" in done.stdout
+
+
+def test_the_package_does_not_need_pytest() -> None:
+    code = "import sys, cutline; cutline.check; print('pytest' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

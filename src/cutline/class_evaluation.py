@@ -150,6 +150,11 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
                 return self.estimates[key]
         raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
 
+    def with_measures(self, *measures: str, level: float | None = None) -> ClassEvaluation:
+        """The same rows by other measures, or with intervals at another ``level``."""
+        how: dict[str, Any] = {"name": self.name, "ordered": self.ordered, "dropped": self.dropped}
+        return evaluate_class_sample(self.sample, measures=measures, settings=self.settings.at_level(level), **how)
+
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """Rows, classes, their sizes, and how many rows have a tie for the highest score."""
@@ -440,6 +445,11 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
     margin: float | None = None
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
+
+    def with_measures(self, *measures: str, level: float | None = None) -> ClassComparison:
+        """The same models by other measures, or with intervals at another ``level``."""
+        evaluations = {name: ev.with_measures(*measures, level=level) for name, ev in self.evaluations.items()}
+        return compare_evaluations(evaluations, self.margin)
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""

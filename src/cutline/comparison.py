@@ -130,13 +130,19 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
                 raise InputError(None, "the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
-    def with_measures(self, *measures: str) -> Comparison:
-        """The same models by other measures; refused if tables were streamed, because their rows were not kept."""
+    def with_measures(self, *measures: str, level: float | None = None) -> Comparison:
+        """The same models by other measures, or with intervals at another ``level``; refused if tables were streamed,
+        because their rows were not kept.
+        """
         drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
-        made = {name: ev.with_measures(*measures, replicates_out=drawn[name]) for name, ev in self.evaluations.items()}
+        evaluations = {
+            name: ev.with_measures(*measures, level=level, replicates_out=drawn[name])
+            for name, ev in self.evaluations.items()
+        }
         pairs_of = tests.RowPairs.of if self.prevalence is None else PrevalencePairs.of
-        specs, pairs = next(iter(made.values())).specs, pairs_of(made, paired=self.paired)
-        return replace(self, evaluations=made, specs=specs, pairs=pairs, replicates=drawn)
+        specs, pairs = next(iter(evaluations.values())).specs, pairs_of(evaluations, paired=self.paired)
+        how: dict[str, Any] = {"settings": self.settings.at_level(level), "pairs": pairs, "replicates": drawn}
+        return replace(self, evaluations=evaluations, specs=specs, **how)
 
     @checked
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:

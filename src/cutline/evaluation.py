@@ -119,8 +119,11 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """The quota, known or not."""
         return self.quota if self.quotas is None else self.quotas
 
-    def with_measures(self, *measures: str, replicates_out: dict[str, Any] | None = None) -> Evaluation:
-        """The same rows by other measures; refused if a table was streamed, because its rows were not kept.
+    def with_measures(
+        self, *measures: str, level: float | None = None, replicates_out: dict[str, Any] | None = None
+    ) -> Evaluation:
+        """The same rows by other measures, or with intervals at another ``level``; refused if a table was streamed,
+        because its rows were not kept.
 
         ``replicates_out`` takes the replicates of every measure, for a comparison.
         """
@@ -130,7 +133,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             self.rows if self.at_prevalence is None else self.at_prevalence.sampled,
             specs,
             {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs},
-            self.settings,
+            self.settings.at_level(level),
             name=self.name,
             threshold=self.threshold,
             quota=quota,

@@ -252,6 +252,7 @@ PARAMETERS: dict[str, str] = {
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
     "class_column": "In a table with one row for each case and class: the name of the column with the class.",
+    "with_measures.level": "The level of the intervals; None leaves it as it is.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",
     "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
@@ -271,9 +272,10 @@ PARAMETERS: dict[str, str] = {
     "permutation_test.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
     "share the fitted models. By default ``'recall'``; with several classes ``'accuracy'``.",
     "label_permutation_test.measure": "A measure string, or a function of ``(y_true, y_score)``.",
-    "check.evaluation": "The evaluation whose intervals decide; or a table, with the names of its columns.",
-    "check.options": "Options of ``evaluate``, for a table: ``label``, ``score``, …",
-    "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'brier_score < 0.2'``.",
+    "check.evaluation": "The evaluation or comparison whose intervals decide; or a table, with its columns named.",
+    "check.options": "Options of ``evaluate`` or ``compare``, for a table: ``label``, ``score``, ``by``, …",
+    "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'roc_auc(new) - roc_auc(old) >= -0.01'``.",
+    "check.adjust": "Whether the level is adjusted for the number of conditions and segments.",
     "measure.name": "The name of the measure, or another name for it.",
     "measures.family": "Only the measures of this family: threshold, probability, ranking, quota, classes or other.",
     "several": "Whether to read it as a measure of several classes.",
@@ -505,6 +507,7 @@ ATTRIBUTES: dict[str, str] = {
     "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
     "Cheapest.prices": "The costs and the prevalence that were given.",
     "Cheapest.others": "The other models, each at its own cheapest cut.",
+    "Check.adjusted": "Whether the level was adjusted for the number of tests.",
     "Check.table": "Each condition with its value, interval and outcome.",
     "ClassEvaluation.sample": "Classes and scores, row by row.",
     "ClassEvaluation.dropped": "How many rows were left out because a value was missing.",

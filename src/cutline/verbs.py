@@ -329,23 +329,33 @@ def compare(
 
 
 @documented
-def check(evaluation: Any, *conditions: str, **options: Any) -> Check:
+def check(evaluation: Any, *conditions: str, adjust: bool = False, **options: Any) -> Check:
     """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
 
     A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
-    Several conditions pass if all pass, and fail if one fails. Measures that were not evaluated yet are evaluated. A
-    table is evaluated first: ``check("scores.csv", "AUC >= 0.8", label="y", score="p")``.
+    Several conditions pass if all pass, and fail if one fails. Where ``by`` was given, each segment must pass. Measures
+    that were not evaluated yet are evaluated. A table is evaluated first:
+    ``check("scores.csv", "AUC >= 0.8", label="y", score="p")``.
 
-    >>> ev = evaluate([1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, measures=["roc_auc"])
-    >>> check(ev, "roc_auc >= 0.8") == "pass"
+    A comparison is checked by conditions that name models: ``roc_auc(new) >= 0.8``, or the paired difference of two,
+    ``roc_auc(new) - roc_auc(old) >= -0.01`` (the new model is not worse by more than 0.01: non-inferiority).
+
+    Several conditions, or segments, are several tests. ``adjust`` makes all intervals at the level
+    1 − (1 − level)/tests (Bonferroni), so that a wrong fail is no more likely than with one condition.
+
+    >>> y, old, new = [1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, [6, 5, 3, 4, 2, 1] * 20
+    >>> check(evaluate(y, old, measures=["roc_auc"]), "roc_auc >= 0.8") == "pass"
+    True
+    >>> check(compare(y, {"old": old, "new": new}), "roc_auc(new) - roc_auc(old) >= -0.01") == "fail"
     True
     """
     from .verdict import check_conditions, parse_condition
 
     if options:
-        asked = [parse_condition(condition).measure for condition in conditions]
-        evaluation = evaluate(evaluation, **{"measures": asked, **options})
-    return check_conditions(evaluation, conditions)
+        parsed = [parse_condition(condition) for condition in conditions]
+        verb: Any = compare if any(condition.models for condition in parsed) else evaluate
+        evaluation = verb(evaluation, **{"measures": [condition.measure for condition in parsed], **options})
+    return check_conditions(evaluation, conditions, adjust=adjust)
 
 
 class VerbCall:

@@ -10,16 +10,19 @@ import math
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from .errors import InputError, NoSuchKey, listed, show
+from .catalogue.declare import parse_measure
+from .errors import PYTHON, InputError, NoSuchKey, Terms, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
+from .partition import label_of
 from .table import (
     HasSections,
     MappingResult,
@@ -40,6 +43,10 @@ Outcome = Literal["pass", "fail", "undecided"]
 _SIGN = re.compile(">=|<=|[<>≥≤]")
 _SIGNS = {"≥": ">=", "≤": "<="}
 _KEEPS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+# "f1(new) - f1(old)", and "f1(new)"; a name in parentheses may have no parentheses itself, nor be an option (beta=2)
+_DIFFERENCE = re.compile(r"([^()]+(?:\([^()]*\))?)\(([^()]*)\)\s*[-−]\s*\1\(([^()]*)\)")
+_OF_MODEL = re.compile(r"([^()]+(?:\([^()]*\))?)\(([^()=]*)\)")
+_MINUS = re.compile(r"\)\s*[-−]")  # a difference, or an attempt at one
 _SAME = 1e-12  # of a value: what sums of shared places may differ by rounding
 POWER = 0.8  # the usual convention (Cohen 1988)
 E = TypeVar("E", bound=Any)
@@ -453,96 +460,209 @@ def cases_needed(gap: Difference) -> CasesNeeded | None:
 
 
 class Condition(NamedTuple):
-    """A measure and the limit that it must keep."""
+    """A measure and the limit that it must keep: of the one model that is checked, of one model among several, or the
+    difference of two of them (first − second).
+    """
 
     measure: str
     sign: str
     limit: float
+    models: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.sign} {self.limit:g}"
+        values = " - ".join(f"{self.measure}({model})" for model in self.models) or self.measure
+        return f"{values} {self.sign} {self.limit:g}"
 
-    def judge(self, estimate: Estimate) -> tuple[Outcome, str]:
-        """Pass where the whole interval keeps the limit, fail where none of it does, else undecided; and why."""
+    def estimate_in(self, result: Any) -> Estimate:
+        """What the condition is about in a result, with its interval."""
+        if not self.models:
+            estimate: Estimate = result[self.measure]
+            return estimate
+        estimates: list[Estimate] = [ev[self.measure] for ev in result._of_models(*self.models)]
+        if len(estimates) == 1:
+            return estimates[0]
+        d, reason = result.difference(*self.models, self.measure), "; ".join(e.reason for e in estimates if e.reason)
+        return Estimate(d.measure, d.difference, d.low, d.high, d.level, d.method, reason or d.method)
+
+    def judge(self, estimate: Estimate, *, alone: bool = True) -> tuple[Outcome, str]:
+        """Pass where the whole interval keeps the limit, fail where none of it does, else undecided; and why.
+
+        One of several segments (not ``alone``) may lack an interval: it has a single cluster or batch.
+        """
         if estimate.value != estimate.value:
             return "undecided", f"it has no value here: {estimate.reason or 'undefined'}"
         if estimate.low != estimate.low:
+            if not alone:
+                return "undecided", f"{format_value(estimate.value)}, which has no interval here"
             raise InputError(
                 None, f"{self.measure} has no interval, so it cannot be checked", "evaluate it with interval='auto'"
             )
         # the end of the interval that keeps the limit least, and the one that keeps it best
         worst, best = (estimate.low, estimate.high) if self.sign[0] == ">" else (estimate.high, estimate.low)
         ends = f"{format_value(estimate.low)} to {format_value(estimate.high)}"
-        evidence = f"{format_value(estimate.value)}, {estimate.level:.0%} interval {ends}"
+        evidence = f"{format_value(estimate.value)}, {percent(estimate.level)} interval {ends}"
         keeps = _KEEPS[self.sign]
         if keeps(worst, self.limit):
             return "pass", evidence
         return ("undecided" if keeps(best, self.limit) else "fail"), evidence
 
 
+def percent(share: float) -> str:
+    """A level or a chance with the digits that it needs: 95%, 97.5%, 98.33%."""
+    return f"{100.0 * share:.4g}%"
+
+
 def parse_condition(text: Any) -> Condition:
-    """Read a condition such as ``hit_rate@200 >= .5`` or ``brier_score < 10%``.
+    """Read a condition such as ``hit_rate@200 >= .5``, ``brier_score < 10%`` or ``f1(new) - f1(old) >= -0.01``.
 
     >>> parse_condition("hit_rate@200 >= .5")
-    Condition(measure='hit_rate@200', sign='>=', limit=0.5)
+    Condition(measure='hit_rate@200', sign='>=', limit=0.5, models=())
+    >>> parse_condition("f1(new) - f1(old) >= -1%")
+    Condition(measure='f1', sign='>=', limit=-0.01, models=('new', 'old'))
     """
     sign = max(_SIGN.finditer(text), key=re.Match.start, default=None) if isinstance(text, str) else None
     measure, limit = ("", "") if sign is None else (text[: sign.start()].strip(), text[sign.end() :].strip())
-    if sign is None or not measure or measure.endswith("=") or not limit or "=" in limit:
+    if sign is not None and measure and not limit:
+        remedy = f"write e.g. {show(f'{measure} {sign[0]} 0.8')}"
+        raise InputError(None, f"{show(text)} is not a condition: it has no value", remedy)
+    if sign is None or not measure or measure.endswith("=") or "=" in limit:
         raise InputError(
             None, f"{show(text)} is not a condition", "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
         )
+    number = limit.replace("−", "-")  # the minus sign, as sentences have it
     try:
-        number = float(limit[:-1]) / 100.0 if limit.endswith("%") else float(limit)
+        value = float(number[:-1]) / 100.0 if number.endswith("%") else float(number)
     except ValueError:
-        number = float("nan")
-    if number != number:
+        value = float("nan")
+    if value != value:
         raise InputError(None, f"{show(limit)} in the condition {show(text)} is not a number", "write e.g. 0.8 or 80%")
-    return Condition(measure, _SIGNS.get(sign[0], sign[0]), number)
+    pair, one = _DIFFERENCE.fullmatch(measure), _OF_MODEL.fullmatch(measure)
+    models: tuple[str, ...] = ()
+    if pair is not None:
+        measure, models = pair[1].strip(), (pair[2].strip(), pair[3].strip())
+    elif _MINUS.search(measure):
+        remedy = "write e.g. 'roc_auc(new) - roc_auc(old) >= -0.01'"
+        raise InputError(None, f"{show(text)} is not a difference of two models by one measure", remedy)
+    elif one is not None and not is_measure(measure) and is_measure(one[1]):  # macro(f1) is a measure
+        measure, models = one[1].strip(), (one[2].strip(),)
+    return Condition(measure, _SIGNS.get(sign[0], sign[0]), value, models)
+
+
+def is_measure(text: str) -> bool:
+    """Whether a text names a measure, of two classes or of several."""
+    for several in (False, True):
+        with suppress(InputError):
+            parse_measure(text, several=several)
+            return True
+    return False
 
 
 class Check(HasSections, str):
-    """The outcome of a check: equal to ``"pass"``, ``"fail"`` or ``"undecided"``, with the evidence in ``table``."""
+    """The outcome of a check: equal to ``"pass"``, ``"fail"`` or ``"undecided"``, with the evidence in ``table``.
+
+    ``tests`` is the number of conditions, in all segments; ``adjusted`` whether the level was adjusted for it.
+    """
 
     table: Table
+    adjusted: bool
 
-    def __new__(cls, outcome: Outcome, table: Table) -> Check:
+    def __new__(cls, outcome: Outcome, table: Table, adjusted: bool = False) -> Check:
         """An outcome with its evidence."""
         check = super().__new__(cls, outcome)
-        check.table = table
+        check.table, check.adjusted = table, adjusted
         return check
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Check, (str(self), self.table)
+        return Check, (str(self), self.table, self.adjusted)
 
-    def sections(self) -> list[Section]:
-        """The outcome, and the evidence for each condition."""
-        valued = all(math.isfinite(row["value"]) for row in self.table)
-        why = "the interval contains the limit" if valued else "a measure has no value here"
-        outcome = {"pass": "Pass.", "fail": "Fail.", "undecided": f"Undecided: {why}."}[str(self)]
-        rows = [{name: row[name] for name in ("condition", "outcome", "evidence")} for row in self.table]
-        return [Section("answer", [outcome, Table(rows)])]
+    @property
+    def tests(self) -> int:
+        """The number of conditions, in all segments."""
+        return len(self.table)
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words, with the segments that it is due to."""
+        rows = [row for row in self.table if row["outcome"] == str(self)]
+        segments = list(dict.fromkeys(row["segment"] for row in rows if "segment" in row))
+        where = f" in {listed(segments, 5)}" if segments and self != "pass" else ""
+        if self == "undecided":
+            valued = all(math.isfinite(row["value"]) for row in rows)
+            return (
+                f"Undecided{where}: {'the interval contains the limit' if valued else 'a measure has no value here'}."
+            )
+        return f"{'Pass' if self == 'pass' else 'Fail'}{where}."
+
+    def tests_sentence(self, terms: Terms = PYTHON) -> str:
+        """What several conditions mean for the level; empty for one.
+
+        A pass needs every condition, so its error is that of one test (Berger 1982, intersection–union). A fail needs
+        one of them, so its error is at most the sum (Bonferroni).
+        """
+        tail = max((1.0 - row["level"] for row in self.table if row["level"] == row["level"]), default=math.nan) / 2.0
+        if self.tests < 2 or tail != tail:
+            return ""
+        together = percent(min(1.0, self.tests * tail))
+        if self.adjusted:
+            level = f"each interval has the level {percent(1.0 - 2.0 * tail)}"
+            return f"Adjusted for {self.tests} tests: {level}, and the chance of a wrong fail is at most {together}."
+        sums = f"the chance of a wrong fail adds up to at most {together} ({{adjust=True}} keeps it at {percent(tail)})"
+        alone = f"that of a wrong pass is at most {percent(tail)}, because all must pass"
+        return terms.fill(f"These are {self.tests} tests: {sums}; {alone}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome, the number of tests, and each condition."""
+        facts = {"outcome": str(self), "tests": self.tests, "adjusted": self.adjusted}
+        return {**facts, "conditions": self.table.to_dicts()}
+
+    def sections(self, terms: Terms = PYTHON) -> list[Section]:
+        """The outcome, the evidence for each condition, and what several conditions mean."""
+        shown = ("segment", "condition", "outcome", "evidence")
+        rows = [{name: row[name] for name in shown if name in row} for row in self.table]
+        return [Section("answer", list(filter(None, [self.sentence, Table(rows), self.tests_sentence(terms)])))]
 
 
-def check_conditions(evaluation: Any, conditions: Sequence[str]) -> Check:
-    """Check whether an evaluation meets conditions; measures that were not evaluated yet are evaluated."""
+def check_conditions(result: Any, conditions: Sequence[str], *, adjust: bool = False) -> Check:
+    """Check whether an evaluation or a comparison meets conditions, in each of its segments where it has some.
+
+    Measures that were not evaluated yet are evaluated. ``adjust``: all intervals at the level 1 − (1 − level)/tests.
+    """
     if not conditions:
         raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
     parsed = [parse_condition(text) for text in conditions]
-    missing = dict.fromkeys(c.measure for c in parsed if c.measure not in evaluation)
-    more: Any = evaluation.with_measures(*missing) if missing else {}
-    rows: list[dict[str, Any]] = []
+    segments = result if hasattr(result, "key_of") else getattr(result, "by_segment", None)
+    parts = {None: result} if segments is None else dict(segments.evaluations)
+    first = next(iter(parts.values()))
     for condition in parsed:
-        result = more if condition.measure in missing else evaluation
-        estimate: Estimate = result[condition.measure]
-        outcome, why = condition.judge(estimate)
-        spec = getattr(result, "specs", {}).get(estimate.name)
-        # a threshold that the condition does not name is told
-        if spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure:
-            threshold = result.threshold if spec.threshold is None else spec.threshold
-            why += "" if threshold is None else f", at the threshold {threshold:g}"
-        row = {"condition": str(condition), "outcome": outcome, "value": estimate.value}
-        rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
+        if condition.models and not isinstance(first, Models):
+            problem = f"the condition {show(str(condition))} names a model, but one model is checked"
+            raise InputError(None, problem, "check a comparison, with a {score} for each model")
+        if not condition.models and isinstance(first, Models):
+            named = condition._replace(models=(next(iter(first.evaluations)),))
+            problem = f"the condition {show(str(condition))} does not name one of the models"
+            raise InputError(None, problem, f"write e.g. {show(str(named))}")
+    level = 1.0 - (1.0 - result.settings.level) / (len(parsed) * len(parts)) if adjust else None
+    rows: list[dict[str, Any]] = []
+    for segment, part in parts.items():
+        evaluated = part.first if isinstance(part, Models) else part
+        estimates = {c: c.estimate_in(part) for c in parsed if c.measure in evaluated}
+        # what has no value here has none at another level
+        valued = (c for c in parsed if c not in estimates or (adjust and estimates[c].value == estimates[c].value))
+        again = list(dict.fromkeys(condition.measure for condition in valued))
+        more: Any = part.with_measures(*again, level=level) if again else part
+        for condition in parsed:
+            source = more if condition.measure in again else part
+            estimate = condition.estimate_in(source)
+            outcome, why = condition.judge(estimate, alone=segments is None)
+            model = source.first if isinstance(source, Models) else source
+            spec = getattr(model, "specs", {}).get(estimate.name)
+            # a threshold that the condition does not name is told
+            if spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure:
+                threshold = model.threshold if spec.threshold is None else spec.threshold
+                why += "" if threshold is None else f", at the threshold {threshold:g}"
+            row: dict[str, Any] = {} if segment is None else {"segment": label_of(segment)}
+            row |= {"condition": str(condition), "outcome": outcome, "value": estimate.value}
+            rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
     outcomes = [row["outcome"] for row in rows]
     worst: Outcome = "fail" if "fail" in outcomes else "undecided" if "undecided" in outcomes else "pass"
-    return Check(worst, Table(rows, "Conditions"))
+    return Check(worst, Table(rows, "Conditions"), adjust)

@@ -743,12 +743,25 @@ def _swaps(asked: CompareArguments) -> Report:
 
 class CheckArguments(
     o.Arguments,
-    takes=[*o.ONE_MODEL, "conditions", *o.LABELS, "weight", "threshold", *o.DRAWN, *o.READING, *o.PRINTED],
+    takes=[
+        *("file", "label", "scores", *o.COUNTS, "conditions", *o.LABELS, "weight", "by", "batch", "cluster"),
+        *("threshold", "adjust", *o.DRAWN, *o.READING, *o.PRINTED),
+    ],
 ):
     """The options of ``check``."""
 
     conditions: tuple[str, ...] = argument(nargs=-1, required=True)
+    scores: tuple[str, ...] = column("Column with the score; repeat it for each model.", "--score", multiple=True)
+    by: tuple[str, ...] = column(
+        "Column that defines segments, each of which must pass; repeat it to cross columns.",
+        multiple=True,
+        section="Groups of rows",
+    )
+    batch: str | None = column(
+        "Column that defines batches, e.g. day; hit_rate@200 then has 200 places in each.", section="Groups of rows"
+    )
     threshold: float | None = option("Threshold of recall, precision …; 0.5 for probabilities.")
+    adjust: bool = option("Adjust the level for the number of conditions and segments (Bonferroni).")
 
 
 @command(
@@ -756,27 +769,44 @@ class CheckArguments(
     """\
   cutline check scores.csv --label y --score p "hit_rate@200 >= .5" "roc_auc >= .8"
   cutline check scores.csv "brier_score < 0.1" --format json
+  cutline check loans.csv --label default --score p --by region "roc_auc >= .7" --adjust
+  cutline check scores.csv --label y --score old --score new "roc_auc(new) - roc_auc(old) >= -0.01"
 """,
     renames={"measure": "the condition", "measures": "the condition", "quota": "the condition"},
 )
 def check(asked: CheckArguments) -> Report:
     """Check conditions such as "hit_rate@200 >= .5": pass, fail or undecided, by the interval of each measure.
 
+    With --by each segment must pass. With several --score a condition names a model, "roc_auc(new) >= .8", or is about
+    the paired difference of two: "roc_auc(new) - roc_auc(old) >= -0.01" passes if the new one is not worse by more than
+    0.01.
+
     Exit status: 0 if all pass, 3 if one fails, 4 if one is undecided, 2 for bad input.
     """
+    from ..verbs import compare as compare_arrays
     from ..verbs import evaluate as evaluate_arrays
     from ..verdict import check_conditions, parse_condition
 
     conditions = [parse_condition(text) for text in asked.conditions]
-    loaded = load_models(asked)
-    measures = list(dict.fromkeys(condition.measure for condition in conditions))
-    how: dict[str, Any] = {"sample_weight": loaded.rows.weight, "threshold": asked.threshold, **asked.drawn}
-    ev = evaluate_arrays(*loaded.arrays, name=loaded.score, measures=measures, **how)
-    outcome = check_conditions(ev, asked.conditions)
+    several = len(asked.scores) > 1 or any(condition.models for condition in conditions)
+    if several:
+        loaded = load_models(asked, asked.scores)
+    else:
+        loaded = load_models(asked.but(score=next(iter(asked.scores), None)))
+    rows, measures = loaded.rows, list(dict.fromkeys(condition.measure for condition in conditions))
+    how: dict[str, Any] = {"measures": measures, "sample_weight": rows.weight, "threshold": asked.threshold}
+    how |= {"by": rows.segments, "batch": rows.batch, "clusters": rows.clusters, **asked.drawn}
+    if several:
+        result: Any = compare_arrays(rows.positive, rows.scores, **how)
+    else:
+        result = evaluate_arrays(*loaded.arrays, name=loaded.score, **how)
+    outcome = check_conditions(result, asked.conditions, adjust=asked.adjust)
 
-    settings: dict[str, Any] = {"rows": len(loaded.rows), "level": asked.level, "resamples": asked.resamples}
-    if any(spec.measure.needs_threshold for spec in ev.specs.values()):
-        settings["threshold"] = ev.threshold
-    rows = outcome.table.to_dicts
-    document = lambda: {"outcome": str(outcome), "conditions": rows()}  # noqa: E731
-    return Report(outcome, loaded.facts, settings, document, rows, status=_STATUS[str(outcome)])
+    settings: dict[str, Any] = {"rows": len(rows), "level": asked.level, "resamples": asked.resamples}
+    if any(spec.measure.needs_threshold for spec in result.specs.values()):
+        settings["threshold"] = result.threshold
+    sections = partial(outcome.sections, terms=COMMAND_LINE)
+    return Report(
+        *(outcome, loaded.facts, settings, outcome.to_dict, outcome.table.to_dicts, sections),
+        status=_STATUS[str(outcome)],
+    )
