@@ -204,6 +204,18 @@ def test_clusters_that_move_both_segments_alike_cancel_in_the_difference() -> No
     assert one.high - one.low < 0.2 * (two.high - two.low)
 
 
+def test_no_p_value_of_segments_that_share_many_clusters_depends_on_the_seed() -> None:
+    """300 clusters, which are more than are left out in turn."""
+    rng = np.random.default_rng(8)
+    y, cluster = rng.random(1200) < 0.4, np.arange(1200) % 300
+    how = {"by": rng.choice(["a", "b"], 1200), "clusters": cluster, "measures": ["roc_auc", "average_precision"]}
+    p = rng.random(1200) + 0.3 * y
+    found = [cl.evaluate(y, p, **how, n_resamples=60, seed=seed).segments.differences("b") for seed in (0, 1)]
+    one, two = ([d.p_value for d in rows] for rows in found)
+    assert one == pytest.approx(two, rel=1e-9)
+    assert 0.001 < one[0] < 0.999
+
+
 def test_one_list_counts_by_segment_and_shares_ties(seg: cl.results.Segments) -> None:
     shared = seg.at(quota=100)
     edge = np.sort(P)[-100]

@@ -28,6 +28,7 @@ from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
 from .inference.intervals import estimate
+from .inference.limits import jackknife
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
     Change,
@@ -37,7 +38,7 @@ from .inference.segment_tests import (
     independent_difference,
     independent_ratio,
     joint_difference,
-    joint_left_out,
+    joint_influences,
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
@@ -181,11 +182,12 @@ class LoadedSegments(SegmentedRows):
             return None
         if spec.measure.of_worth:  # sums of worth are not known without each cluster
             return DifferenceTest()
-        left = self._left_out(one, False)[spec], self._left_out(one if two is None else two, two is None)[spec]
+        outside = self._influences(one if two is None else two, two is None)
+        influences = self._influences(one, False)[spec], outside[spec]
         values = pair[0].value, pair[1].value
         positive = [self.sample.positive[self.partition.codes == at] for at in (one, two) if at is not None]
         smaller = min(float(min(n := np.count_nonzero(part), len(part) - n)) for part in positive)
-        return joint_difference(values, left, smaller, self.whole.settings.level, self.whole.settings.seed)
+        return joint_difference(values, influences, smaller, self.whole.settings.level)
 
     @property
     def _cluster(self) -> Any:
@@ -196,8 +198,8 @@ class LoadedSegments(SegmentedRows):
     def _shares_clusters(self) -> bool:
         return _reach_into_several(self._cluster, self.partition)
 
-    def _left_out(self, at: int, outside: bool) -> dict[Spec, Floats]:
-        """The measures of a segment, or of the rows outside it, without each cluster (or batch) of all rows in turn."""
+    def _influences(self, at: int, outside: bool) -> dict[Spec, Floats]:
+        """How much each cluster (or batch) of all rows moves the measures of a segment, or of the rows outside it."""
         if (at, outside) not in self._kept:
             numbers, rows = self._rows(at, outside=outside)
             units, obstacles = int(self._cluster.max()) + 1, self._obstacles(rows)
@@ -207,16 +209,17 @@ class LoadedSegments(SegmentedRows):
             of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
             others = [spec for spec in specs if spec not in of_batches]
             cluster = self._cluster[numbers]
-            left = joint_left_out(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
+            influences = joint_influences(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
             if isinstance(rows, BatchRows):
                 # a batch without a row here changes nothing here
                 unit = np.empty(rows.n_units, np.intp)
                 unit[rows.unit_of_batch[rows.batches.codes]] = cluster
                 values = rows.compute(of_batches).values
                 for spec in of_batches:
-                    left[spec] = np.full(units, values[spec])
-                    left[spec][unit] = rows.left_out(spec)
-            self._kept[at, outside] = left
+                    left = np.full(units, values[spec])
+                    left[unit] = rows.left_out(spec)
+                    influences[spec] = jackknife(left)[1] if np.isfinite(left).all() else np.full(units, np.nan)
+            self._kept[at, outside] = influences
         return self._kept[at, outside]
 
     @cached_property
@@ -224,14 +227,12 @@ class LoadedSegments(SegmentedRows):
         return {}
 
     def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Variances of independent segments; of segments that share clusters, from leaving out clusters of all."""
+        """Variances of independent segments; of segments that share clusters, from the influence of each cluster."""
         if not self._shares_clusters:
             return super().covariance(spec, errors)
-        left = np.array([self._left_out(k, False).get(spec, np.empty(0)) for k in range(len(self.partition))])
-        centred = np.where(np.isfinite(left), left, np.nanmean(left, axis=1, keepdims=True))
-        centred = centred - centred.mean(axis=1, keepdims=True)
-        blocks = left.shape[1]
-        joint = centred @ centred.T * (blocks - 1.0) / blocks
+        segments = range(len(self.partition))
+        influences = np.nan_to_num([self._influences(k, False).get(spec, np.empty(0)) for k in segments])
+        joint = influences @ influences.T
         spread = np.sqrt(np.diag(joint))
         # variances as the segments' own intervals have them, correlations from the clusters
         scale = np.where(spread > 0.0, np.maximum(errors, spread) / np.where(spread > 0.0, spread, 1.0), 1.0)

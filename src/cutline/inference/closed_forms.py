@@ -240,17 +240,17 @@ class QuotaCut:
 
 
 class Cuts:
-    """Every cut of one ranking, for inference at a quota."""
+    """Every cut of one ranking, for inference at a quota: cases (``ends``) and positives (``hits``) above it."""
 
     def __init__(self, pos: NDArray[Any], neg: NDArray[Any], *, ties: bool = True) -> None:
         """``ties``: whether cases of one group are tied; not so in blocks of neighbouring scores."""
-        self._ends = np.concatenate([[0.0], np.cumsum(np.asarray(pos, np.float64) + neg)])
-        self._hits = np.concatenate([[0.0], np.cumsum(pos, dtype=np.float64)])
+        self.ends = np.concatenate([[0.0], np.cumsum(np.asarray(pos, np.float64) + neg)])
+        self.hits = np.concatenate([[0.0], np.cumsum(pos, dtype=np.float64)])
         self._ties = ties
 
     def at(self, taken: float, hits: float, *, rows: float | None = None) -> QuotaCut:
         """The cut after ``taken`` cases; ``rows``: how many there are, where they are not independent cases."""
-        ends, found = self._ends, self._hits
+        ends, found = self.ends, self.hits
         cases, positives = float(ends[-1]), float(found[-1])
         count = cases if rows is None else float(rows)
         # At a fixed threshold the number taken varies by √(k(1 − q)) from sample to sample. The hit chance is read over

@@ -469,7 +469,8 @@ def best_cut(inputs: IntervalInputs) -> Interval:
         _, high = limits.scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
         return Interval(low, high) if low <= high else limits.edge_limits(inputs.value, inputs.trials, inputs.level)
     ranking = inputs.ranking
-    found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
+    found = inputs.evidence.cuts.hits[1:]
+    false = inputs.evidence.cuts.ends[1:] - found
     gap = found / ranking.n_pos - false / ranking.n_neg
     at = int(np.argmax(gap if inputs.measure.name == "max_youden_index" else np.abs(gap)))
     shares = ((float(found[at]) / ranking.n_pos, ranking.n_pos), (float(false[at]) / ranking.n_neg, ranking.n_neg))
