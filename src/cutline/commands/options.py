@@ -460,7 +460,7 @@ class Command(click.Command):
         for param in self.params:
             given_path = ctx.params.get(param.name or "")
             if isinstance(param.type, PathName) and given_path is not None:
-                name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
+                name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).strip("[].")
                 each = given_path if isinstance(given_path, tuple) else (given_path,)
                 paths[type(param.type)] |= {name if len(each) == 1 else f"{name} {path}": path for path in each}
         default = click.core.ParameterSource.DEFAULT
