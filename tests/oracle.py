@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 NAN = float("nan")
@@ -298,6 +298,25 @@ def relative_information_score(d: Data, prior: float | None = None) -> Any:
     return score / -(float(p) * _log2(p) + float(1 - p) * _log2(1 - p))
 
 
+def brier_skill(d: Data, prior: float | None = None) -> Any:
+    if prior is None and (d.pos == 0 or d.neg == 0):
+        _probabilities(d)
+        raise Refused
+    share = d.pos / d.total if prior is None else Fraction(prior)
+    return 1 - brier_score(d) / (share * (1 - share))
+
+
+def calibration_error(d: Data, bins: int = 15, debiased: bool = True) -> Any:
+    _probabilities(d)
+    total = 0.0
+    for b in range(bins):
+        inside = [(y, s, w) for y, s, w in d.rows if b < math.ceil(s * bins) <= b + 1 or (b == 0 and s == 0)]
+        gap = sum((w * (Fraction(s) - y) for y, s, w in inside), Fraction(0))
+        noise = sum((w * Fraction(s) * (1 - Fraction(s)) for y, s, w in inside), Fraction(0))
+        total += float(abs(gap)) - (math.sqrt(2 / math.pi * noise) if debiased else 0.0)
+    return max(0.0, total) / float(d.total)
+
+
 def hinge_loss(d: Data) -> Any:
     if not all(math.isfinite(s) for s in d.s):
         raise Refused("distances must be finite")
@@ -389,6 +408,80 @@ def ks_statistic(d: Data, ties: str = "expected") -> Any:
 
 def max_youden_index(d: Data, ties: str = "expected") -> Any:
     return NAN if d.pos == 0 or d.neg == 0 else max(tpr - fpr for fpr, tpr in _roc(d, ties))
+
+
+def _line_at(points: Sequence[tuple[Any, Any]], x: Any) -> Any:
+    """The height of a line through points at x."""
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if x0 <= x <= x1 and x0 < x1:
+            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    raise AssertionError(x)
+
+
+def partial_auc(d: Data, ties: str = "expected", fpr: float = 0.1, tpr: float | None = None) -> Any:
+    """Area up to an FPR, or of specificity from a TPR on, corner by corner."""
+    if d.pos == 0 or d.neg == 0:
+        return NAN
+    points = _roc(d, ties)
+    end = Fraction(fpr)
+    if tpr is not None:
+        points, end = [(1 - y, 1 - x) for x, y in reversed(points)], 1 - Fraction(tpr)
+    last = max(y for x, y in points if x == end) if end in [x for x, _ in points] else _line_at(points, end)
+    return trapezoid([*(p for p in points if p[0] <= end), (end, last)])
+
+
+def equal_error_rate(d: Data, ties: str = "expected") -> Any:
+    if d.pos == 0 or d.neg == 0:
+        return NAN
+    return _line_at([(fpr + tpr, fpr) for fpr, tpr in _roc(d, ties)], 1)
+
+
+def h_measure(d: Data, ties: str = "expected") -> Any:
+    """Costs of every cut between all places where two of them cost the same; the cheapest there is taken."""
+    from scipy.special import betainc
+
+    if d.pos == 0 or d.neg == 0:
+        return NAN
+    share = float(d.pos / d.total)
+    a, b = 1 + share, 2 - share
+
+    def cost(points: list[tuple[Fraction, Fraction]]) -> float:
+        ends = {Fraction(0), Fraction(1)}
+        for (tp, fp), (tp2, fp2) in combinations(points, 2):  # c·fp + (1 − c)·(n⁺ − tp) is the same
+            if (fp2 - fp) + (tp2 - tp) != 0:
+                ends.add(min(max((tp2 - tp) / ((fp2 - fp) + (tp2 - tp)), Fraction(0)), Fraction(1)))
+        total = 0.0
+        for low, high in pairwise(sorted(ends)):
+            c = (low + high) / 2
+            tp, fp = min(points, key=lambda p: c * p[1] + (1 - c) * (d.pos - p[0]))
+            of_c = a / (a + b) * (betainc(a + 1, b, float(high)) - betainc(a + 1, b, float(low)))
+            of_rest = b / (a + b) * (betainc(a, b + 1, float(high)) - betainc(a, b + 1, float(low)))
+            total += float(fp) * of_c + float(d.pos - tp) * of_rest
+        return total
+
+    points = list(dict.fromkeys(cuts(d, ties)))
+    return 1 - cost(points) / cost([(Fraction(0), Fraction(0)), (d.pos, d.neg)])
+
+
+def ndcg(d: Data, ties: str = "expected", k: int | None = None) -> Any:
+    if d.n_pos == 0:
+        return NAN
+    worth = [1 / math.log2(1 + j) if k is None or j <= k else 0.0 for j in range(1, d.n + 1)]
+    found = math.fsum(float(t) * w for t, w in zip(outcomes(d, ties), worth, strict=True))
+    return found / math.fsum(worth[: d.n_pos])
+
+
+def reciprocal_rank(d: Data, ties: str = "expected") -> Any:
+    """The mean over the places that the first positive may have in its tie, by the number of ways."""
+    if d.n_pos == 0:
+        return NAN
+    top = max(s for y, s, _ in d.rows if y)
+    before = sum(s > top for s in d.s)
+    size, pos = sum(s == top for s in d.s), sum(s == top and y for y, s, _ in d.rows)
+    if ties != "expected":
+        return Fraction(1, before + 1 + (size - pos if ties == "worst" else 0))
+    ways = [math.comb(size - j, pos - 1) for j in range(1, size - pos + 2)]
+    return sum((Fraction(w, before + j) for j, w in enumerate(ways, 1)), Fraction(0)) / math.comb(size, pos)
 
 
 def taks(d: Data, ties: str = "expected") -> Any:
@@ -603,6 +696,8 @@ PROBABILITY = (
     focal_loss,
     information_score,
     relative_information_score,
+    brier_skill,
+    calibration_error,
 )
 RANKING = (
     roc_auc,
@@ -610,6 +705,9 @@ RANKING = (
     auch,
     ks_statistic,
     max_youden_index,
+    partial_auc,
+    equal_error_rate,
+    h_measure,
     average_precision,
     pr_auc_min,
     pr_auc_minmax,
@@ -619,6 +717,8 @@ PLACES = (
     taks,
     average_gain,
     average_lift,
+    ndcg,
+    reciprocal_rank,
     linear_ranking,
     quadratic_ranking,
     misclassification_ranking,

@@ -493,7 +493,11 @@ def _every_spec(catalogue: tuple[Measure, ...], threshold: float | None, quota: 
     return tuple(
         with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
         for m in catalogue
-        if m.of_one_score and REQUIRED not in m.params.values() and not (m.needs_quota and quota is None)
+        # a measure that reads the list place by place is drawn in Python: only where it is named
+        if m.of_one_score
+        and REQUIRED not in m.params.values()
+        and not (m.needs_quota and quota is None)
+        and m.part != "ranking"
     )
 
 

@@ -265,6 +265,14 @@ PARAMETERS: dict[str, str] = {
     "brier_score.half": "Whether to halve the sum over classes, which makes two classes agree with the binary Brier "
     "score.",
     "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80 % of the weight on the best 8 % of it.",
+    "partial_auc.fpr": "The highest false positive rate of the part to read. By default 0.1, if ``tpr`` is not given.",
+    "partial_auc.tpr": "The lowest true positive rate of the part to read, instead of ``fpr``.",
+    "partial_auc.standardized": "Whether to bring the area to McClish's scale: 0.5 is the diagonal, 1 is perfect.",
+    "h_measure.severity": "The most likely ratio of the cost of a false positive to that of a false negative. By "
+    "default costs are drawn from Beta(1 + π₁, 1 + π₀), where π₁ is the share of positives.",
+    "ndcg.k": "How many places of the list count. By default all of them.",
+    "calibration_error.bins": "The number of bins of equal width.",
+    "calibration_error.debiased": "Whether to take off what noise adds if all probabilities are right.",
     "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
     "bootstrap.method": "The interval: ``'percentile'`` or ``'basic'``.",
     "bootstrap_oob.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "

@@ -73,6 +73,12 @@ SYMBOLS = {
     r"f(x^a_i), f(x^p_i), f(x^n_i), N": "embeddings of anchor, positive and negative of triplet i; number of triplets",
     r"\mathrm{margin}": "the option `margin`",
     r"H(n)": "harmonic number 1 + 1/2 + … + 1/n",
+    r"r_i": "place of the positive i in the list, where 1 is the best",
+    r"f": "the option `fpr`",
+    r"c, w(c), L(c), L_0(c)": "cost of a false positive, where a false negative costs 1 − c; its weight (a Beta "
+    "density); the least cost of any threshold, and of the better of the two trivial rules",
+    r"b, n_b, \bar p_b, \bar y_b": "a bin of probabilities; its cases, their mean probability and their share of "
+    "positives",
 }
 
 # how a measure counts cases of equal score; the places that they share have no order
@@ -139,6 +145,7 @@ class Measure:
     a variance of its own. ``ordered``: it reads the order of the classes. ``remark`` says of the options in which unit
     the value is, where that differs between libraries.
 
+    ``batch_mean``: of a list in batches it is the mean over them, as search engines are judged query by query.
     ``own``: declared by the user, so it is computed only where it is named. ``remake``: how to make it in another
     process, where it may not be declared yet; empty for the measures of the catalogue.
     """
@@ -182,6 +189,7 @@ class Measure:
     by_class: bool = False
     ordered: bool = False
     remark: Callable[..., str] | None = None
+    batch_mean: bool = False
     own: bool = False
     remake: tuple[Any, ...] = ()
     name: str = ""
@@ -276,6 +284,11 @@ class Measure:
     def needs_quota(self) -> bool:
         """Whether it is a measure at a quota."""
         return self.family == "quota" and self.part == "cut"
+
+    @property
+    def by_batch(self) -> bool:
+        """Whether batches are read one by one: at a quota, or because it is a mean over them."""
+        return self.needs_quota or self.batch_mean
 
     @property
     def needs_threshold(self) -> bool:
@@ -470,16 +483,18 @@ class Spec:
 
     @functools.cached_property
     def _text(self) -> str:
-        options = [*self.options]
+        options, quota = [*self.options], self.quota
+        if quota is None and self.measure.batch_mean:  # the cut of a search measure: ndcg@10
+            quota, options = dict(options).get("k"), [option for option in options if option[0] != "k"]
         if self.threshold is not None:
             options.append(("threshold", self.threshold))
         if self.ties != "expected":
             options.append(("ties", self.ties))
         inside = ", ".join(f"{key}={_number(value)}" for key, value in options)
         text = f"{self.measure.name}({inside})" if inside else self.measure.name
-        if self.quota is None:
+        if quota is None:
             return text
-        at = f"{_number(self.quota * 100)}%" if isinstance(self.quota, float) else str(self.quota)  # or several
+        at = f"{_number(quota * 100)}%" if isinstance(quota, float) else str(quota)  # or several
         return f"{text}@{at}"
 
     @property
@@ -554,7 +569,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
             raise InputError("measure", problem, "write it like 'beta=2'") from None
     named = measure(match["name"], several=several)
     if match["quota"] is not None:
-        options["quota"] = parse_quota(match["quota"])
+        options["k" if "k" in named.params else "quota"] = parse_quota(match["quota"])
         named = measure(_AT_QUOTA.get(named.name, named.name))
     return make_spec(named, options)
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..ranking import Ranking
 from ..sweep import LOG_EPS, Sums
-from ..validate import Rule, check_number
+from ..validate import Rule, check_flag, check_number, check_whole
 from .declare import BOTH, declare, ratio
 
 
@@ -239,6 +240,64 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     1.0
     """
     return ratio(ratio(s.information, _n(s)), _entropy(s, prior))
+
+
+@_information(
+    "Brier skill score",
+    range=(-inf, 1.0),
+    formula="1 − brier_score / (π·(1 − π)), π: prior, by default the sample's share of positives",
+    latex=r"1 - \frac{\frac1n\sum_i (y_i - p_i)^2}{\pi_k (1 - \pi_k)}",
+    reference="Brier 1950; Murphy 1973 (skill against a constant forecast)",
+    proper=True,
+    aliases=("bss",),
+)
+def brier_skill(s: Sums, prior: float | None = None) -> Any:
+    """Share of the Brier score of a constant forecast (the prior) that the probabilities save.
+
+    0 is no better than forecasting the prior for every case, 1 is perfect, below 0 is worse than the constant. It is
+    proper for a given prior; with the sample's own it is nearly so in long lists.
+
+    >>> brier_skill([1, 0], [0.75, 0.25])
+    0.75
+    """
+    share = ratio(s.n_pos, _n(s)) if prior is None else np.float64(prior)
+    spread = share * (1.0 - share)
+    return 1.0 - ratio(ratio(s.squared, _n(s)), np.where(spread > 0.0, spread, np.nan))
+
+
+@declare(
+    "Expected calibration error",
+    "probability",
+    better="lower",
+    formula="Σ over bins of n_b/n·|mean p − share of positives|, less what noise adds if all p are right",
+    latex=r"\sum_b \frac{n_b}{n} |\bar p_b - \bar y_b|",
+    reference="Naeini et al. 2015, Guo et al. 2017 (equal bins); the bias is removed as Ferro & Fricker 2012 do",
+    part="ranking",
+    proper=False,
+    checks={"bins": partial(check_whole, least=1), "debiased": check_flag},
+    aliases=("ece", "expected_calibration_error"),
+    caution="it depends on the bins, and is 0 for a constant forecast of the prior: calibration() tests whether "
+    "the probabilities are right",
+)
+def calibration_error(ranking: Ranking, bins: int = 15, debiased: bool = True) -> Any:
+    """Mean distance between probabilities and the share of positives, over ``bins`` bins of equal width.
+
+    Shares vary by chance, so that the plain sum (``debiased=False``, what most libraries give) is above 0 for
+    probabilities that are right: by √(2/π)·√Σp(1 − p)/n for each bin on average. By default that much is taken off,
+    down to 0. Where probabilities are clearly wrong, noise adds less, and the value is too low by the difference.
+
+    >>> round(calibration_error([1, 0, 1, 0], [0.8, 0.2, 0.8, 0.2], debiased=False), 4)
+    0.2
+    >>> calibration_error([1, 0, 1, 0], [0.8, 0.2, 0.8, 0.2])
+    0.0
+    """
+    p, pos = ranking.score.astype(np.float64), ranking.pos.astype(np.float64)
+    size = pos + ranking.neg
+    at = np.clip(np.ceil(p * bins).astype(np.int64) - 1, 0, bins - 1)  # a bin has its upper end
+    # rows of a weighted list stand for as many cases as they weigh
+    gap, noise = (np.bincount(at, each, bins) for each in (p * size - pos, p * (1.0 - p) * size))
+    error = np.abs(gap).sum() - (np.sqrt(2.0 / np.pi * noise).sum() if debiased else 0.0)
+    return np.float64(max(0.0, error) / size.sum())
 
 
 @_loss(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from numbers import Real
 from typing import Any
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, show
+from ..kernels import compiled
 from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
-from ..validate import check_function, check_number
+from ..validate import check_flag, check_function, check_number
 from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, free_name, ratio
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
@@ -451,6 +452,215 @@ def bedroc(ranking: Ranking, alpha: float) -> Any:
         return np.float64(np.nan)
     best, worst = worth(0.0, n_pos) * n_pos, worth(n - n_pos, n) * n_pos
     return np.float64((worth(ends[:-1], ends[1:]) @ pos - worst) / (best - worst))
+
+
+def _roc_points(ranking: Ranking) -> tuple[Any, Any]:
+    """FPR and TPR at every cut, from 0 to 1; nan where a class is missing."""
+    both = (np.append(0.0, np.cumsum(side, dtype=np.float64)) for side in (ranking.neg, ranking.pos))
+    false, found = (ratio(counts, counts[-1]) for counts in both)
+    return false, found
+
+
+def _check_part(end: Any, name: str, empty: float) -> None:
+    if check_number(end, name, 0.0, 1.0) == empty:
+        raise InputError(name, f"is {empty:g}, which leaves no part of the ROC curve", "it must lie between 0 and 1")
+
+
+def partial_span(fpr: float | None, tpr: float | None) -> float:
+    """Width of the part of the ROC square that a partial area reads."""
+    if fpr is not None and tpr is not None:
+        raise InputError("fpr", "and {tpr} are both given, but the area reads one of the axes", "leave one of them out")
+    return 1.0 - tpr if tpr is not None else 0.1 if fpr is None else fpr
+
+
+@declare(
+    "Partial area under the ROC curve",
+    "ranking",
+    formula="area under the ROC curve for FPR up to fpr; or, with tpr, area of specificity for TPR from tpr on",
+    latex=r"\int_0^{f} \mathrm{TPR}\; d\mathrm{FPR}",
+    reference="McClish 1989; Robin et al. 2011 (pROC), with straight lines between the cuts",
+    part="ranking",
+    tie_rule="together",
+    needs=BOTH,
+    perfect=0.1,
+    stratified=True,
+    interval="partial_area",
+    aliases=("pauc",),
+    checks={
+        "fpr": partial(_check_part, empty=0.0),
+        "tpr": partial(_check_part, empty=1.0),
+        "standardized": check_flag,
+    },
+)
+def partial_auc(
+    ranking: Ranking, fpr: float | None = None, tpr: float | None = None, standardized: bool = False
+) -> Any:
+    """Area of the part of the ROC curve that you can use: few false positives (``fpr``), or few misses (``tpr``).
+
+    ``fpr=0.1`` (the default) reads FPR from 0 to 0.1; ``tpr=0.9`` reads TPR from 0.9 to 1 (pROC's focus on
+    sensitivity). The area is at most as large as that part is wide. ``standardized`` brings it to McClish's scale,
+    where 0.5 is the diagonal and 1 is perfect: with ``fpr`` this is scikit-learn's ``roc_auc_score(max_fpr=…)``.
+
+    >>> partial_auc([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], fpr=0.5)
+    0.25
+    >>> round(partial_auc([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], fpr=0.5, standardized=True), 4)
+    0.6667
+    """
+    span = partial_span(fpr, tpr)
+    x, y = _roc_points(ranking)
+    if not (x[-1] == 1.0 and y[-1] == 1.0):
+        return np.float64(np.nan)
+    if tpr is not None:  # the same list read from its end, with the classes exchanged
+        x, y = 1.0 - y[::-1], 1.0 - x[::-1]
+    inside = int(np.searchsorted(x, span, side="right"))
+    x, y = np.append(x[:inside], span), np.append(y[:inside], np.interp(span, x, y))
+    area = float(np.diff(x) @ (y[1:] + y[:-1])) / 2.0
+    least = span * span / 2.0
+    return np.float64(0.5 + 0.5 * (area - least) / (span - least) if standardized else area)
+
+
+@declare(
+    "Equal error rate",
+    "ranking",
+    better="lower",
+    formula="FPR = FNR, where they are equal on the ROC curve with straight lines between the cuts",
+    latex=r"\mathrm{FPR}(t) = 1 - \mathrm{TPR}(t)",
+    reference="Martin et al. 1997 (detection error trade-off), with straight lines between the cuts",
+    part="ranking",
+    tie_rule="together",
+    needs=BOTH,
+    chance=0.5,
+    stratified=True,
+    aliases=("eer",),
+)
+def equal_error_rate(ranking: Ranking) -> Any:
+    """The error rate at the threshold where positives and negatives are misclassified equally often.
+
+    >>> equal_error_rate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.5
+    """
+    x, y = _roc_points(ranking)
+    return np.float64(np.interp(1.0, x + y, x)) if x[-1] == 1.0 and y[-1] == 1.0 else np.float64(np.nan)
+
+
+@declare(
+    "H-measure",
+    "ranking",
+    formula="1 − ∫ L(c)·w(c) dc / ∫ L₀(c)·w(c) dc; L: least cost of any threshold, L₀: of the better trivial rule",
+    latex=r"1 - \frac{\int L(c)\, w(c)\, d c}{\int L_0(c)\, w(c)\, d c}",
+    reference="Hand 2009; Hand & Anagnostopoulos 2014 (Beta(1 + π₁, 1 + π₀))",
+    part="ranking",
+    tie_rule="together",
+    needs=BOTH,
+    checks={"severity": partial(check_number, low=0.0, open_ends=True)},
+)
+def h_measure(ranking: Ranking, severity: float | None = None) -> Any:
+    """Share of the cost of a trivial rule that the scores save, over a distribution of costs that no model chooses.
+
+    A false positive costs c and a false negative 1 − c, with c drawn from Beta(1 + π₁, 1 + π₀), where π₁ is the share
+    of positives. With ``severity``, from Beta(2, 1 + 1/severity): its mode is at that ratio of the two costs, as in the
+    R package hmeasure, whose default is n⁺/n⁻.
+
+    >>> round(h_measure([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.5
+    """
+    from scipy.special import betainc
+
+    n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
+    if not n_pos or not n_neg:
+        return np.float64(np.nan)
+    zero = 0 * ranking.pos[0]
+    false, found, used = compiled.hull_of_groups(ranking.pos, ranking.neg, zero, zero)
+    share = n_pos / (n_pos + n_neg)
+    a, b = (1.0 + share, 2.0 - share) if severity is None else (2.0, 1.0 + 1.0 / severity)
+
+    def loss(false: Any, found: Any) -> float:
+        """Cost of the best of these cuts, over all c: each is the best between the slopes of its two sides."""
+        gained = np.diff(found)
+        c = np.concatenate([[1.0], gained / (gained + np.diff(false)), [0.0]])
+        of_false, of_missed = -np.diff(betainc(a + 1.0, b, c)) * a, -np.diff(betainc(a, b + 1.0, c)) * b
+        return float(false @ of_false + (n_pos - found) @ of_missed)
+
+    trivial = loss(np.array([0.0, n_neg]), np.array([0.0, n_pos]))
+    return np.float64(max(0.0, 1.0 - loss(*(side[:used].astype(np.float64) for side in (false, found))) / trivial))
+
+
+_LONGEST = 1e8  # cases; a table of what places are worth takes 8 bytes for each
+
+
+@lru_cache(maxsize=2)
+def _discounts(places: int) -> Any:
+    """Σ 1/log₂(1 + place) up to each of 0 … ``places``."""
+    return np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2.0, places + 2.0))))
+
+
+def _check_cut(k: Any, name: str) -> None:
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise InputError(name, f"is {show(k)}", "give a whole number of places, such as ndcg@10")
+
+
+_of_search = partial(
+    declare, family="ranking", part="ranking", tie_rule="expectation", needs=("positives",), batch_mean=True
+)
+
+
+@_of_search(
+    "Normalized discounted cumulative gain (nDCG)",
+    formula="Σ 1/log₂(1 + place) over the positives (best place = 1; up to place k), as a share of the perfect list's",
+    latex=r"\frac{\sum_{i=1}^{n^+} 1/\log_2(1 + r_i)}{\sum_{i=1}^{n^+} 1/\log_2(1 + i)}",
+    reference="Järvelin & Kekäläinen 2002, binary relevance; ties as McSherry & Najork 2008",
+    checks={"k": _check_cut},
+)
+def ndcg(ranking: Ranking, k: int | None = None) -> Any:
+    """How early the positives come: a place counts 1/log₂(1 + place). Write ``ndcg@10`` for the first ten places.
+
+    With ``batch=`` (a batch is a query) it is the mean over the batches that have a positive. scikit-learn's
+    ``ndcg_score`` gives the same, but counts queries without a positive as 0.
+
+    >>> round(ndcg([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.9197
+    """
+    size = ranking.pos.astype(np.float64) + ranking.neg
+    ends, n_pos = np.append(0.0, np.cumsum(size)), float(ranking.n_pos)
+    last = ends[-1] if k is None else min(float(k), ends[-1])
+    if last > _LONGEST:
+        problem = f"adds up to {last:.3g} cases, and every place has a worth of its own"
+        raise InputError("sample_weight", problem, "divide all weights by the same number, or name a cut: ndcg@10")
+    table = _discounts(2 ** int(np.ceil(np.log2(last + 1.0))))
+    # a place that is shared between groups, because rows stand for parts of cases, is worth its share to each
+    up_to = np.interp(np.minimum(ends, last), np.arange(len(table)), table)
+    ideal = np.interp(min(n_pos, last), np.arange(len(table)), table)
+    return ratio(np.float64(np.diff(up_to) / size @ ranking.pos), np.float64(ideal))
+
+
+@_of_search(
+    "Reciprocal rank",
+    formula="1 / place of the first positive (best place = 1)",
+    latex=r"\frac{1}{\min_i r_i}",
+    reference="Voorhees 1999 (TREC-8)",
+    aliases=("mrr", "mean_reciprocal_rank"),
+    interval="percentile",
+    caution="of one list it rests on a single place: the interval needs batches (queries) to rely on",
+)
+def reciprocal_rank(ranking: Ranking) -> Any:
+    """How far down the first positive is. With ``batch=``, the mean over the batches that have a positive.
+
+    >>> reciprocal_rank([0, 1, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.5
+    """
+    first = int(np.argmax(ranking.pos > 0))
+    pos, neg = float(ranking.pos[first]), float(ranking.neg[first])
+    if not pos:
+        return np.float64(np.nan)
+    before = float((ranking.pos[:first] + ranking.neg[:first]).sum())
+    # within a tie j negatives come first with a chance of neg/size · (neg − 1)/(size − 1) ···; rows that stand for
+    # parts of cases are taken as if they were whole ones, the last of them by its part
+    whole = np.arange(min(np.ceil(neg), np.ceil(_NEGLIGIBLE * (pos + neg) / pos)))
+    survives = np.cumprod(np.append(1.0, np.maximum(neg - whole, 0.0) / np.maximum(pos + neg - whole, pos)))
+    return np.float64(-np.diff(np.append(survives, 0.0)) @ (1.0 / (before + np.arange(1.0, len(survives) + 1.0))))
+
+
+_NEGLIGIBLE = 40.0  # e⁻⁴⁰: what is left of a chance after so many expected positives
 
 
 @documented

@@ -295,7 +295,7 @@ class StreamedBatches(BatchRows):
     ) -> dict[Spec, Replicates]:
         """As in memory; where scores were joined, the small shift that this makes is taken out."""
         found = super().replicate(wanted, settings, paired=paired)
-        whole = [spec for spec in wanted if not spec.measure.needs_quota]
+        whole = [spec for spec in wanted if not spec.measure.by_batch]
         for spec, value in compute(whole, self.drawn.ranking).values.items():
             shift = wanted[spec].value - value
             if math.isfinite(shift) and shift:
@@ -334,6 +334,6 @@ class StreamedBatchPairs(RowPairs):
         low, high = max(low, -pair.widest), min(high, pair.widest)
         if pair.difference == 0.0:
             return DifferenceTest(low, high, math.nan, 1.0, "mover")
-        if pair.spec.measure.needs_quota:
+        if pair.spec.measure.by_batch:
             return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
         return DifferenceTest(low, high, math.nan, math.nan, "mover")

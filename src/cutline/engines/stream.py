@@ -138,11 +138,13 @@ class StreamPlan:
             cut = {spec: "" if spec.quota is None else why_no_cut(spec.quota, totals.cases) for spec in specs}
             obstacles = {spec: why or cut[spec] for spec, why in obstacles.items()}
         tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
-        whole = [spec for spec in specs if spec.measure.part == "ranking"]
-        if whole and tolerance:
-            many = f"the table has some {totals.distinct:,} distinct scores"
-            said = f"name {whole[0]}, which needs every place in memory, and {many}"
-            raise InputError("measures", said, "leave it out, or evaluate a sample of the rows")
+        for spec in specs:  # of what is not a sum over the list
+            if spec.measure.part == "ranking" and tolerance:
+                why = f"needs every place in memory, and the table has some {totals.distinct:,} distinct scores"
+                obstacles[spec] = obstacles[spec] or f"{why}: evaluate a sample of the rows"
+            elif spec.measure.batch_mean and batched:
+                why = "is a mean over batches, whose lists are not kept while a table streams by"
+                obstacles[spec] = obstacles[spec] or f"{why}: read it into memory (stream=False)"
         swept = [spec for spec in specs if not obstacles[spec] and not (batched and spec.measure.needs_quota)]
         readings = plan_sweeps(swept, totals.cases)
         if request.settings.interval == "bca" and not batched:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -27,7 +28,7 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..partition import Partition
 from ..quotas import Quotas
-from ..ranking import Ties, rank, tie_starts
+from ..ranking import Ranking, Ties, rank, tie_starts
 from ..sources.arrays import Sample
 from ..sweep import Counts, scale_of
 from ..table import PicklesFields
@@ -331,6 +332,8 @@ class BatchRows(RowEvidence):
 
     def cells(self, spec: Spec) -> Floats:
         """What each unit holds at each of the quotas that a measure is read at: unit, quota, cell."""
+        if spec.measure.batch_mean:
+            return self._means(spec)
         assert spec.quota is not None
         if (spec.quota, spec.ties) not in self._worked_out:
             lists = self.lists(spec.ties)
@@ -338,10 +341,24 @@ class BatchRows(RowEvidence):
             self._worked_out[spec.quota, spec.ties] = self.by_unit(np.stack(cells, axis=1))
         return np.asarray(self._worked_out[spec.quota, spec.ties])
 
+    def _means(self, spec: Spec) -> Floats:
+        """A measure of each batch by itself, added up by unit, and how many of its batches have a value."""
+        if spec not in self._worked_out:
+            groups = self.groups.split_ties(spec.ties)
+            first = np.searchsorted(groups.batch, np.arange(len(self.batches) + 1))
+            each = np.zeros((len(self.batches), 1, len(CELLS)))
+            for batch, (start, end) in enumerate(pairwise(first.tolist())):
+                pos, neg = groups.pos[start:end], (groups.size - groups.pos)[start:end]
+                ranking = Ranking(groups.score[start:end], pos, neg, end - start, self.ranking.weighted)
+                value = float(spec.measure.compute(ranking, **spec.arguments))
+                each[batch, 0, :2] = (value, 1.0) if value == value else (0.0, 0.0)
+            self._worked_out[spec] = self.by_unit(each)
+        return np.asarray(self._worked_out[spec])
+
     def compute(self, specs: Sequence[Spec]) -> Computed:
-        """Measures at a quota from the cuts of all batches, the others from the whole list."""
-        of_quota = [spec for spec in specs if spec.measure.needs_quota]
-        whole = self.whole_list([spec for spec in specs if not spec.measure.needs_quota])
+        """Measures at a quota from the cuts of all batches, means over batches, the others from the whole list."""
+        of_quota = [spec for spec in specs if spec.measure.by_batch]
+        whole = self.whole_list([spec for spec in specs if not spec.measure.by_batch])
         sums = {spec: self.cells(spec).sum(axis=0) for spec in of_quota}
         own = {spec: float(_values(spec, sums[spec])) for spec in of_quota}
         cuts = {spec: counts_of(sums[spec][0]).plain() for spec in of_quota}
@@ -379,8 +396,8 @@ class BatchRows(RowEvidence):
     def replicate(
         self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
     ) -> dict[Spec, Replicates]:
-        of_quota = [spec for spec in wanted if spec.measure.needs_quota]
-        others = {spec: request for spec, request in wanted.items() if not spec.measure.needs_quota}
+        of_quota = [spec for spec in wanted if spec.measure.by_batch]
+        others = {spec: request for spec, request in wanted.items() if not spec.measure.by_batch}
         replicates = super().replicate(others, settings, paired=paired)
         drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
         for times in self.multiplicities(settings) if of_quota else ():
@@ -454,6 +471,8 @@ def _values(spec: Spec, sums: Floats) -> Any:
     """A measure from sums of cells (…, quota, cell): the mean over its quotas."""
     weights = quotas_in_batches(spec.quota)[1] if spec.quota is not None else np.ones(1)
     with np.errstate(all="ignore"):
+        if spec.measure.batch_mean:
+            return sums[..., 0, 0] / sums[..., 0, 1]
         return spec.measure.compute(counts_of(sums), **spec.arguments) @ weights
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, why_undefined
 from ..catalogue.declare import Measure, Spec
+from ..catalogue.ranks import partial_span
 from ..errors import InputError
 from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
 from ..quotas import Quotas
@@ -156,7 +157,7 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     declared = METHODS[measure.interval]
     if measure.of_worth:  # it holds for weights, clusters and batches by itself
         return declared if wish == "auto" else None
-    if evidence.batched and measure.needs_quota and wish == "auto":
+    if evidence.batched and measure.by_batch and wish == "auto":
         return METHODS["batches"]
     several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
     plain = spec.ties == "expected" and not several and not (measure.line_of_auc and spec.options)
@@ -548,6 +549,17 @@ def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     if plain.low != plain.low:
         return stand_in, "newcombe"
     return Interval(min(plain.low, stand_in.low), max(plain.high, stand_in.high)), "newcombe"
+
+
+@method("partial_area", resampled=True, jackknife=True)
+def partial_area(inputs: IntervalInputs) -> Interval:
+    """Partial AUC as a share of the part of the ROC square that it reads: logit scale, bootstrap error, t."""
+    error, freedom, _ = inputs.spread
+    given = {**inputs.measure.params, **inputs.spec.arguments}
+    span = partial_span(given["fpr"], given["tpr"])
+    # on McClish's scale an empty part lies a little below 0.5
+    low, high = (0.5 - 0.5 * span / (2.0 - span), 1.0) if given["standardized"] else (0.0, span)
+    return limits.range_limits(inputs.value, error, freedom, inputs.level, low, high, inputs.trials)
 
 
 @method("mean_score", resampled=True, jackknife=True)

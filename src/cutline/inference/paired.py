@@ -155,7 +155,7 @@ class RowPairs(PicklesFields):
         if pair.settings.interval != "bca":
             return 0.0
         rows = [self.rows[name] for name in (pair.a, pair.b)]
-        if pair.spec.measure.needs_quota and all(isinstance(one, BatchRows) for one in rows):
+        if pair.spec.measure.by_batch and all(isinstance(one, BatchRows) for one in rows):
             each = [one.influence(pair.spec) for one in rows if isinstance(one, BatchRows)]
         else:
             each = [self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)]
@@ -171,7 +171,7 @@ class RowPairs(PicklesFields):
         rows = [self.rows[name] for name in names]
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
         error: float | None = None
-        at_quota = spec.measure.needs_quota or (spec.measure.of_worth and spec.quota is not None)
+        at_quota = spec.measure.by_batch or (spec.measure.of_worth and spec.quota is not None)
         if at_quota and any(isinstance(one, BatchRows) for one in rows):
             each, method = [one.influence(spec) for one in rows if isinstance(one, BatchRows)], "batches"
             errors = []
@@ -330,7 +330,7 @@ class RowPairs(PicklesFields):
         key = "influences", name
         if key not in self._worked_out:
             rows = self.rows[name]
-            specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
+            specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.by_batch)]
             stratified = rows.set_by_design if settings.stratify is None else settings.stratify
             resampler = rows.resampler(settings, stratified=stratified, paired=self.paired)
             self._worked_out[key] = unit_influences(specs, resampler)
@@ -350,14 +350,14 @@ class RowPairs(PicklesFields):
         if not self.paired:
             return DifferenceTest(low, high, math.nan, math.nan, "mover")
         rows = self.rows[pair.a]
-        if pair.spec.measure.needs_quota and rows.batched:  # every batch differs alike: 2 of all ways to flip them
+        if pair.spec.measure.by_batch and rows.batched:  # every batch differs alike: 2 of all ways to flip them
             return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
         units = len(one) if rows.clusters is None else int(rows.clusters.max()) + 1
         swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, rows.clusters)
         key = "swapped", pair.a, pair.b
         if key not in self._worked_out:
             both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]
-            both = [spec for spec in both if not (rows.batched and spec.measure.needs_quota)]
+            both = [spec for spec in both if not (rows.batched and spec.measure.by_batch)]
             self._worked_out[key] = swapped_differences(both, one, two, swaps)
         p = swaps.p_value(gap, self._worked_out[key][pair.spec])
         return DifferenceTest(low, high, math.nan, p, "swap test, mover")
