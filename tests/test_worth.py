@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
 from cutline.catalogue.value import best_possible
+from cutline.commands.group import cli
 from cutline.sources.arrays import make_sample
 
 MEASURES = ["value_captured", "value_recall", "value_per_place"]
@@ -193,3 +196,75 @@ def test_other_shapes_refuse_worth() -> None:
         cl.evaluate(y.astype(float), s, inclusion=np.full(90, 0.5), worth=v)
     with pytest.raises(cl.InputError, match="on the same rows"):
         cl.compare({"a": y, "b": y}, {"a": s, "b": s}, paired=False, worth=v)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    y, s, v, other = drawn(n=1500)
+    rows = [f"{int(a)},{b!r},{c!r},{d!r}" for a, b, c, d in zip(y, s.tolist(), v.tolist(), other.tolist(), strict=True)]
+    file = tmp_path_factory.mktemp("worth") / "claims.csv"
+    file.write_text("fraud,p,amount,q\n" + "\n".join(rows) + "\n")
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "cut", [{"quota": 120}, {"quota": 0.04}, {"threshold": 1.0}, {"quota": 90, "cut_by": "value"}], ids=str
+)
+def test_a_table_has_the_values_of_its_arrays_in_memory_and_streamed(path: str, cut: dict[str, Any]) -> None:
+    import pandas as pd
+
+    y, s, v, _ = drawn(n=1500)
+    shift = s - s.min() if "cut_by" in cut else s
+    frame = pd.DataFrame({"fraud": y.astype(int), "p": shift, "amount": v})
+    if "cut_by" in cut:
+        path = path.replace("claims", "shifted")
+        frame.to_csv(path, index=False)
+    columns: dict[str, Any] = {"label": "fraud", "score": "p", "worth": "amount", "measures": MEASURES, **cut}
+    arrays = cl.evaluate(y, shift, worth=v, measures=MEASURES, **cut)
+    for source, how in ((frame, {}), (path, {}), (path, {"stream": True})):
+        ev = cl.evaluate(source, **columns, **how)
+        assert list(ev) == list(arrays)
+        for key, e in arrays.estimates.items():
+            found = ev[key]
+            assert (found.value, found.low, found.high) == pytest.approx((e.value, e.low, e.high), rel=1e-8)
+            assert found.method == e.method
+
+
+def test_models_of_a_table_are_compared_by_worth(path: str) -> None:
+    y, s, v, other = drawn(n=1500)
+    table = cl.compare(path, label="fraud", score=["p", "q"], worth="amount", quota=100, measures=MEASURES)
+    arrays = cl.compare(y, {"p": s, "q": other}, worth=v, quota=100, measures=MEASURES)
+    for key in arrays.specs:
+        one, two = table.difference("p", "q", key), arrays.difference("p", "q", key)
+        assert (one.difference, one.low, one.high) == pytest.approx((two.difference, two.low, two.high))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch": "q"}, "batch does not go with worth"),
+        ({"weight": "amount"}, "weight does not go with worth"),
+        ({"cost": "q"}, "cost does not go with worth"),
+        ({"quota": "20-60"}, "worth is for one model, one quota"),
+        ({"cut_by": "value"}, "some scores are negative"),
+    ],
+)
+def test_what_a_stream_cannot_honour_is_an_error(path: str, options: dict[str, Any], message: str) -> None:
+    asked = {"quota": 50, **options}
+    with pytest.raises(cl.InputError, match=message):
+        cl.evaluate(path, label="fraud", score="p", worth="amount", stream=True, missing="drop", **asked)
+
+
+def test_the_command_line_takes_the_column(path: str) -> None:
+    done = CliRunner().invoke(cli, ["evaluate", path, "--score", "p", "--worth", "amount", "--quota", "100"])
+    assert done.exit_code == 0, done.output
+    assert "What the cases are worth" in done.output
+    assert "The best possible list of as many places would capture" in done.output
+    asked = ["compare", path, "--score", "p", "--score", "q", "--worth", "amount", "--quota", "100", "--format", "json"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {row["measure"] for row in found["differences"]} >= {"value_captured@100", "value_recall@100"}
+    done = CliRunner().invoke(cli, ["evaluate", path, "--score", "p", "--cut-by", "value", "--quota", "9"])
+    assert done.exit_code == 2
+    assert "--cut-by goes with the worth" in done.stderr

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from .catalogue.declare import Spec
 from .comparison import samples_of
 from .engines.stream import EvaluationRequest
 from .errors import InputError, show
-from .evaluation import check_batch_options
+from .evaluation import check_batch_options, choose_specs
+from .quotas import Quotas
 from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
-from .sources.arrays import make_sample
+from .sources.arrays import Worth, make_sample
 from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
 from .sources.counts import CountColumns, describe_counts, read_counts
 from .sources.duckdb import DuckTable, Machine
@@ -45,7 +49,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     """The result of counts in place of rows."""
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
-        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case"),
+        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case", "worth", "cost"),
         *("class_column", "stream"),
         why="does not go with counts, which say how many cases are positive",
     )
@@ -105,15 +109,20 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     by = _columns_of_segments(call)
     negative = negative_labels(call.neg_label, call.pos_label)
     columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal")
-    roles = Roles(scores=scores, by=by, neg_label=negative, **columns)
+    # amounts are numbers as scores are: they are read as such, and taken out from among the models
+    amounts = {name: column for name, column in call.pick("worth", "cost").items() if column is not None}
+    as_scores = {f"{name} of a row": column for name, column in amounts.items()}
+    roles = Roles(scores={**scores, **as_scores}, by=by, neg_label=negative, **columns)
     rows = rows_of(table, roles, call.stream) if isinstance(table, MemoryTable | DuckTable) else None
     if isinstance(rows, LoadedColumns):
         facts: dict[str, Any] = {"dropped": rows.dropped, "understood": "; ".join(rows.understood)}
+        labelled = {"sample_weight": rows.weight, "cut_by": call.cut_by}
+        labelled |= {name: rows.scores.pop(role) for name, role in zip(amounts, as_scores, strict=True)}
         if call.compares:
-            samples = samples_of(rows.positive, rows.scores, {"sample_weight": rows.weight}, rows.clusters, True)
+            samples = samples_of(rows.positive, rows.scores, labelled, rows.clusters, True)
         else:
             ((name, score),) = rows.scores.items()
-            samples = {name: make_sample(rows.positive, score, sample_weight=rows.weight, clusters=rows.clusters)}
+            samples = {name: make_sample(rows.positive, score, clusters=rows.clusters, **labelled)}
         return judge(call, samples, rows.segments, rows.batch, **facts)
     if by:
         call.refuse(
@@ -128,6 +137,20 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         why="needs the rows in memory, and these are streamed",
         remedy="load them with {stream=False}, or leave it out",
     )
+    specs: list[Spec] = []
+    if amounts:
+        problem = "does not go with {worth} where rows are streamed"
+        call.refuse("cost", "weight", "by", "batch", why=problem, remedy="load them with {stream=False}")
+        if not isinstance(rows, Checked) or call.compares or isinstance(call.quota, Quotas):
+            what = "is for one model, one quota or threshold, and a table that DuckDB reads where rows are streamed"
+            raise InputError("worth", what, "load the rows with {stream=False}")
+        worth = rows.scores["worth of a row"]
+        totals = {name: rows.totals[name] for name in scores}
+        rows = replace(rows, scores={name: rows.scores[name] for name in scores}, totals=totals)
+        asked_for = choose_specs(call.measures, threshold=call.threshold, quota=call.quota, worth=Worth(np.empty(0)))
+        specs = [spec for spec in asked_for if spec.measure.of_worth]
+        if call.measures is not None:
+            call.values["measures"] = [spec for spec in asked_for if spec not in specs]
     engine: Any
     if isinstance(rows, Checked):
         from .engines import duckdb_engine as engine
@@ -136,6 +159,10 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     request = EvaluationRequest(call.threshold, call.quota, call.measures, settings, call.n_resamples, call.stream)
     asked = (table, roles if rows is None else rows, request)
     result = engine.compare(*asked, call.margin) if call.compares else engine.evaluate(*asked)
+    if specs and isinstance(rows, Checked):
+        from .engines.worth_stream import with_worth
+
+        return with_worth(result, table, rows, worth, call.cut_by, specs)
     return result.overall if isinstance(result, Segments | SegmentComparison) else result
 
 

@@ -62,7 +62,7 @@ class JudgeArguments(o.Arguments):
 
     def of_table(self, engine: str, columns: Columns) -> dict[str, Any]:
         """What the library's verbs take of a table of two classes."""
-        roles = ("weight", "decimal", "prevalence", "batch", "threshold", "quota")
+        roles = ("weight", "worth", "cut_by", "decimal", "prevalence", "batch", "threshold", "quota")
         taken: dict[str, Any] = {name: getattr(self, name) for name in roles}
         taken |= {"label": columns.label, "pos_label": self.positive, "neg_label": negative_labels(self)}
         taken |= {"missing": self.missing or "error", "clusters": self.cluster, "by": list(self.by) or None}
@@ -78,10 +78,13 @@ class JudgeArguments(o.Arguments):
         return {**roles, **order, "decimal": self.decimal, **self.measuring()}
 
 
+VALUES = ("value_captured", "value_recall", "value_per_place")  # what --worth adds to a short table
+
 # What both take after their columns.
 _PRICES, _PICTURES = ("cost", "value"), ("html", *o.PLOT)
 _JUDGED = [
-    *(*o.LABELS, "weight", "quota", "threshold", *o.ERROR_COSTS, "prevalence", "by", "batch", "cluster"),
+    *(*o.LABELS, "weight", "worth", "quota", "cut_by", "threshold", *o.ERROR_COSTS),
+    *("prevalence", "by", "batch", "cluster"),
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
 ]
 _OF_CLASSES = ("predicted", "case", "class_column")
@@ -355,7 +358,7 @@ def _few_measures(asked: EvaluateArguments) -> list[str] | None:
         return None
     from ..present.words import default_measures
 
-    return default_measures(asked.quota)
+    return default_measures(asked.quota) + ([] if asked.worth is None else list(VALUES))
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -424,7 +427,8 @@ def _evaluate_segments(
         places = o.read_places(asked.quota_by if named is None else asked.quota_by[len(named) + 1 :])
         if asked.quota is None and asked.threshold is None:
             taken["quota"] = sum(places.values())
-    few = {} if asked.everything or asked.measures else {"measures": default_measures(taken["quota"])}
+    of_worth = [] if asked.worth is None else list(VALUES)
+    few = {} if asked.everything or asked.measures else {"measures": default_measures(taken["quota"]) + of_worth}
 
     def made(**others: Any) -> Segments:
         seg: Segments = evaluate_rows(table, **{**taken, **others}).segments

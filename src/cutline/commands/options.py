@@ -61,7 +61,7 @@ COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1
 # The sections of a command's help, in this order: what is asked for first, how the file is read and where last; and
 # the options in each. What a command adds otherwise names its section, or is among its "Options".
 SECTIONS: dict[str, Sequence[str]] = {
-    "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight"),
+    "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight", "worth"),
     "Other kinds of files": (
         *("positives", "negatives", "rows", "low", "high"),
         *("wins", "tied", "among", "gallery", "metric", "templates", "accuracy", "sizes", "strangers", "fpir"),
@@ -69,7 +69,7 @@ SECTIONS: dict[str, Sequence[str]] = {
     "Options": (),
     "Where to cut": (
         *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
-        *("cost_fp", "cost_fn", "prevalence"),
+        *("cost_fp", "cost_fn", "prevalence", "cut_by"),
     ),
     "Groups of rows": ("ordered", "order", "by", "batch", "cluster"),
     "Measures and intervals": (
@@ -255,6 +255,10 @@ class Arguments:
     )
     rest_negative: bool = option("With --positive: all other labels are negative.")
     weight: str | None = column("Column with case weights.")
+    worth: str | None = column("Column with what each row is worth if it is a hit: an amount, an order value.")
+    cut_by: str | None = choice(
+        "With --worth: cut the list of the score, or of score × worth.", ["score", "value"], default="score"
+    )
     positives: str | None = column("A file of counts: column with the number of positives that have this score.")
     negatives: str | None = column("A file of counts: column with the number of negatives.")
     rows: str | None = column("A file of counts: column with the number of cases, instead of --negatives.")

@@ -70,7 +70,8 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     if twice is not None:
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
     roles = dict.fromkeys(asked.by, "segment")  # columns that have another role cannot be meant
-    roles |= {name: role for role in ("weight", "batch", "cluster") if (name := getattr(asked, role)) is not None}
+    own = ("weight", "worth", "batch", "cluster")
+    roles |= {name: role for role in own if (name := getattr(asked, role)) is not None}
     for name, role in roles.items():
         table.column(name, role)
     named = [name for pattern in scores for name in matching(table, pattern)]
@@ -227,6 +228,7 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
         "negative": ", ".join(asked.negative) or ("all others" if asked.rest_negative else None),
         "score": ", ".join(columns.scores),
         "weight": asked.weight,
+        "worth": asked.worth,
         "batch": asked.batch,
         "cluster": asked.cluster,
         "dropped": dropped or None,

@@ -35,7 +35,7 @@ from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import Drawn, RowEvidence
-from .limits import effective_freedom, jackknife, serial_inflation, t_quantile, wilson_share, z_of
+from .limits import effective_freedom, effective_size, jackknife, serial_inflation, t_quantile, wilson_share, z_of
 from .resampling import Replicates, Resampled, Resampler
 from .worth import Valued, valued
 
@@ -386,7 +386,7 @@ class BatchRows(RowEvidence):
                 sums = ValueSums(*(float(x.sum()) for x in each))
                 yield share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])
 
-        found = valued(spec, sample, cuts())
+        found = valued(spec, effective_size(weight * gain), cuts())
         return found._replace(wider=self.widening(found.influence, 0.95))
 
     def whole_list(self, specs: Sequence[Spec]) -> Computed:

@@ -9,7 +9,7 @@ the skewness out; its coverage is in docs/worth.md (benchmarks/worth.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..estimate import Interval
 from ..quotas import quota_sizes
 from ..sources.arrays import Sample
 from ..types import Floats
-from .limits import edge_limits, effective_freedom, effective_size, scaled_limits, t_quantile
+from .limits import edge_limits, effective_size, freedom_of, scaled_limits, t_quantile
 
 _FEWEST_NEAR = 5.0  # places on either side of a cut that tell what a row there is worth, at least
 
@@ -31,6 +31,7 @@ class Valued(NamedTuple):
 
     ``carriers``: as many positives of equal worth as carry the value, (Σv)²/Σv²; ``most``: what the measure would be if
     all value were captured; ``wider``: how much longer the interval is because units resemble their neighbours.
+    ``moments``: units, Σψ², Σψ³ and Σψ⁴ where the influences of single units are not known.
     """
 
     value: float
@@ -38,6 +39,7 @@ class Valued(NamedTuple):
     carriers: float
     most: float
     wider: float = 1.0
+    moments: Sequence[float] | None = None
 
     def interval(self, level: float, share: bool) -> Interval:
         """The interval; of a ``share`` of all value on the logit scale, else by Hall's transformation.
@@ -45,12 +47,13 @@ class Valued(NamedTuple):
         Hall (1992): with T the studentized sum and a its skewness, T + aT²/3 + a²T³/27 + a/6 has no skewness to first
         order, and a cube root brings its quantiles back. Quantiles are Student's with the degrees of freedom of Σψ².
         """
-        psi, units = self.influence, len(self.influence)
-        second = float(psi @ psi)
+        psi = self.influence
+        powers = [float((psi**power).sum()) for power in (2, 3, 4)] if self.moments is None else []
+        units, second, third, fourth = self.moments or (len(psi), *powers)
         if units < 2 or not math.isfinite(second):
             return Interval(math.nan, math.nan)
         error = math.sqrt(second * units / (units - 1.0)) * self.wider
-        freedom = effective_freedom(psi)
+        freedom = freedom_of(second, fourth, units) if second > 0.0 else 1.0
         if share:
             low, high = scaled_limits(self.value, error, freedom, level, "logit")
             return edge_limits(self.value, self.carriers, level) if low != low else Interval(low, high)
@@ -58,7 +61,7 @@ class Valued(NamedTuple):
             reached = self.value / self.most if self.most > 0.0 else math.nan
             low, high = edge_limits(min(reached, 1.0), self.carriers, level)
             return Interval(self.most * low, self.most * high)
-        skew, t = float((psi**3).sum()) / second**1.5, t_quantile(level, freedom)
+        skew, t = third / second**1.5, t_quantile(level, freedom)
 
         def untransformed(x: float) -> float:
             return 3.0 / skew * float(np.cbrt(1.0 + skew * (x - skew / 6.0)) - 1.0) if abs(skew) > 1e-9 else x
@@ -83,10 +86,10 @@ def valued_rows(spec: Spec, sample: Sample) -> Valued:
                 each.append(parts - weight * float(parts.sum()) / cases)
             yield share, value_sums(sample, taken), ValueSums._make([*each, 0.0])
 
-    return valued(spec, sample, cuts())
+    return valued(spec, effective_size(weight * gain), cuts())
 
 
-def valued(spec: Spec, sample: Sample, cuts: Iterable[tuple[float, ValueSums, ValueSums]]) -> Valued:
+def valued(spec: Spec, carriers: float, cuts: Iterable[tuple[float, ValueSums, ValueSums]]) -> Valued:
     """A measure a/b from each of its cuts: the share of the cut in the mean over quotas, its sums, and the influence of
     each unit on them. The influence on the measure is (ψa − (a/b)·ψb)/b.
     """
@@ -98,12 +101,16 @@ def valued(spec: Spec, sample: Sample, cuts: Iterable[tuple[float, ValueSums, Va
             psi = np.asarray((of_above - np.divide(above, below) * of_below) / below, np.float64)
         value, most = value + share * value_of(spec, sums), most + share * float(ratio(sums.total, below))
         influence = influence + share * psi
-    gain = sample.row_weight * worth_columns(sample)[0]
-    return Valued(value, influence, effective_size(gain), most)
+    return Valued(value, influence, carriers, most)
+
+
+def half_window(places: float, cases: float) -> float:
+    """How many places about a cut tell what a case there is worth: one standard deviation of where new samples cut."""
+    return max(_FEWEST_NEAR, math.sqrt(places * max(0.0, 1.0 - places / cases)))
 
 
 def _mean_near(column: Floats, sample: Sample, places: float) -> float:
-    """The mean of a column over the rows about a cut: within one standard deviation of where new samples cut.
+    """The mean of a column over the rows about a cut.
 
     Rows are chosen by what the list is sorted by, so that the mean does not depend on the order of tied rows.
     """
@@ -111,7 +118,7 @@ def _mean_near(column: Floats, sample: Sample, places: float) -> float:
     order, weight = sample.worth.order(sample.score), sample.row_weight
     rows = np.argsort(-order, kind="stable")
     ends = np.cumsum(weight[rows])
-    half = max(_FEWEST_NEAR, math.sqrt(places * max(0.0, 1.0 - places / float(ends[-1]))))
+    half = half_window(places, float(ends[-1]))
     first, last = np.minimum(np.searchsorted(ends, [places - half, places + half]), len(rows) - 1)
     near = (order <= order[rows[first]]) & (order >= order[rows[last]])
     return float(np.average(column[near], weights=weight[near]))
