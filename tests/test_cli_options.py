@@ -36,7 +36,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
 }
 # another value for each option than its default or that of the call above
 VALUES: dict[str, list[str]] = {
-    **{name: ["w"] for name in ("weight",)},
+    **{name: ["w"] for name in ("weight", "worth")},
     "label": ["z"],
     "score": ["q"],
     "scores": ["w"],
@@ -95,7 +95,7 @@ ELSEWHERE = {
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
-    *("cost_fp", "cost_fn", "cut", "calibration", "swaps", None),
+    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
