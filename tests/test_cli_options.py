@@ -108,7 +108,14 @@ NOT_BESIDE = {
     "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion", "estimator"},
     "evaluate --recall": {
         *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
-        *("quota_by", "interval", "measures", "no_intervals", "prevalence"),  # of the evaluation, not of the cut
+        *(
+            "quota_by",
+            "interval",
+            "measures",
+            "no_intervals",
+            "prevalence",
+            "worth",
+        ),  # of the evaluation, not of the cut
         *("inclusion", "estimator"),
     },
     "evaluate --by": {

@@ -268,3 +268,43 @@ def test_the_command_line_takes_the_column(path: str) -> None:
     done = CliRunner().invoke(cli, ["evaluate", path, "--score", "p", "--cut-by", "value", "--quota", "9"])
     assert done.exit_code == 2
     assert "--cut-by goes with the worth" in done.stderr
+
+
+def test_a_plan_with_amounts_of_each_row_by_hand() -> None:
+    """Costs 1, 2, 4, 1, 1: the best two bring 10 and cost 3; a budget of 3 pays for no more."""
+    made = cl.plan(Y, S, cost=[1.0, 2.0, 4.0, 1.0, 1.0], value=V, budget=3, n_resamples=50)
+    assert (made.limit, made.quota, made.profit.value) == (2, 1, 9.0)
+    free = cl.plan(Y, S, cost=[1.0, 2.0, 4.0, 1.0, 1.0], value=V, n_resamples=50)
+    # a place of the tie brings 20 on average and costs 2.5: both together bring 40 for 5
+    assert free.profits.tolist() == pytest.approx([0, 9, 7, 24.5, 42, 46])
+    assert (free.quota, free.profit.value) == (5, 46.0)
+    best = cl.plan(Y, S, cost=[1.0, 2.0, 4.0, 1.0, 1.0], value=V, budget=4, cut_by="value", n_resamples=50)
+    assert (best.quota, best.profit.value, best.cut.threshold) == (1, 36.0, 9.0)
+
+
+def test_equal_amounts_give_the_plan_of_one_price() -> None:
+    y, s, _, _ = drawn(n=600)
+    plain = cl.plan(y, s, cost=0.5, value=3.0, fixed_cost=2.0, budget=90, n_resamples=400)
+    rows = cl.plan(y, s, cost=np.full(600, 0.5), value=np.full(600, 3.0), fixed_cost=2.0, budget=90, n_resamples=400)
+    assert (rows.quota, rows.limit, rows.break_even) == (plain.quota, plain.limit, plain.break_even)
+    np.testing.assert_allclose(rows.profits, plain.profits, atol=1e-9)
+    np.testing.assert_allclose(rows.hits, plain.hits, atol=1e-9)
+    assert rows.profit.interval == pytest.approx(plain.profit.interval, rel=0.15)
+    assert rows.optimism == pytest.approx(plain.optimism, abs=3.0)
+
+
+def test_value_per_cost_makes_the_most_of_a_budget(path: str) -> None:
+    rng = np.random.default_rng(5)
+    y, s, v, _ = drawn(n=2000, sigma=0.7)
+    p, cost = 1 / (1 + np.exp(2 - s)), rng.uniform(0.2, 5.0, 2000)
+    how: dict[str, Any] = {"cost": cost, "value": 20 * v, "budget": 150, "n_resamples": 60}
+    by_score, by_ratio = (cl.plan(y, p, cut_by=name, **how).profit.value for name in ("score", "value_per_cost"))
+    assert by_ratio > by_score
+    table = {"y": y, "p": p, "v": 20 * v, "c": cost}
+    named = cl.plan(table, label="y", score="p", cost="c", value="v", budget=150, n_resamples=60)
+    assert named.profit.value == pytest.approx(by_score)
+    for wrong in ({"batch": np.arange(2000) % 4}, {"prevalence": 0.2}):
+        with pytest.raises(cl.InputError, match="differ from row to row"):
+            cl.plan(y, p, **how, **wrong)
+    with pytest.raises(cl.InputError, match="needs the cost of each row"):
+        cl.plan(y, p, value=v, cut_by="value_per_cost")

@@ -321,6 +321,9 @@ PARAMETERS: dict[str, str] = {
     "for as ``'name@200'``.",
     "ranking_measure.name": "The name to register the measure under.",
     "screen.stages": "Pairs of scores and how many to keep: a number of cases, or a share of those who enter.",
+    "plan.cost": "The cost of taking one case, or of each row: an array, or the name of a column.",
+    "plan.value": "The value of one hit, or of each row: an array, or the name of a column.",
+    **dict.fromkeys(("evaluate.cost", "compare.cost"), "What taking each row costs, beside ``worth``."),
     "screen.cost": "What examining one case costs at each stage.",
     "select.quota": "How many to choose: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them.",

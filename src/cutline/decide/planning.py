@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.value import worth_columns
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..inference.batch_rows import BatchRows, forecast, whole_list
@@ -16,6 +19,7 @@ from ..inference.evidence import RowEvidence, as_prevalence, at_prevalence, rewe
 from ..inference.resampling import enough_replicates
 from ..kernels import compiled
 from ..quotas import resolve_quota, whole_cases
+from ..sources.arrays import Sample
 from ..sources.given_columns import sample_from
 from ..table import (
     DictResult,
@@ -30,14 +34,15 @@ from ..table import (
     pluralize,
     values_of,
 )
-from ..types import Floats, Label, Labels, Scores, TableSource
-from ..validate import checked
+from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
+from ..validate import check_amount, checked, one_of
 from .batch_rules import batch_point
 from .operating import OperatingPoint, at_rows, next_hits, percentile_estimate
 from .selection import hits_at
 
 _GRID = 400  # quotas tried in each replicate: their profits are nearly those of all quotas
 _EVERY_PLACE = 100_000  # cases up to which the curve has every place
+_ROWS_DRAWN = 40_000_000  # in all replicates where amounts differ by row: some seconds
 _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that are tried
 
 
@@ -111,12 +116,14 @@ class Plan(HasSections, HasPlot, DictResult):
         """The plan in words; amounts are rounded to what the interval supports."""
         s = self.settings
         if self.limit == 0:
-            return [f"Take no one: a budget of {s['budget']:g} does not pay for one case at a cost of {s['cost']:g}."]
+            at_cost = "" if isinstance(s["cost"], str) else f" at a cost of {s['cost']:g}"
+            return [f"Take no one: a budget of {s['budget']:g} does not pay for one case{at_cost}."]
         if self.quota == 0 and self.profits.max() > 0:
             allowed = pluralize(self.limit, "case")
             return [f"Take no one: no cut within the limit of {allowed} makes a profit; a higher limit would."]
         if self.quota == 0:
-            return [f"Take no one: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
+            prices = "" if isinstance(s["cost"], str) else f"at cost {s['cost']:g} and value {s['value']:g} "
+            return [f"Take no one: {prices}no cut makes a profit."]
         shown, (low, high) = self.amounts, self.next_hits
         each = "" if self.batches is None else " of each batch"
         mean = "" if self.batches is None else f" for each of {pluralize(self.batches, 'batch', 'batches')}"
@@ -163,7 +170,12 @@ class Plan(HasSections, HasPlot, DictResult):
         return [Section("answer", [*self.sentences(), Figure("plan", self), numbers])]
 
 
-@checked(prevalence=as_prevalence)
+def _price(value: Any, name: str) -> Any:
+    """An amount for all cases, or one for each: an array, or the name of a column."""
+    return check_amount(value, name) if isinstance(value, Real) else value
+
+
+@checked(prevalence=as_prevalence, cost=_price, value=_price, cut_by=one_of("score", "value", "value_per_cost"))
 def plan(
     y_true: Labels | TableSource,
     y_score: Scores | None = None,
@@ -176,8 +188,9 @@ def plan(
     rows: str | None = None,
     low: str | None = None,
     high: str | None = None,
-    cost: float = 0.0,
-    value: float = 1.0,
+    cost: float | Scores | str = 0.0,
+    value: float | Scores | str = 1.0,
+    cut_by: CutBy = "score",
     fixed_cost: float = 0.0,
     budget: float | None = None,
     quota: int | float | None = None,
@@ -194,7 +207,9 @@ def plan(
     """Find the most profitable cut for a cost per case and a value per hit.
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 if no one is taken. ``budget`` limits
-    fixed_cost + cost · j, ``quota`` the number of cases. ``sample_weight`` is how many cases a row represents;
+    fixed_cost + cost · j, ``quota`` the number of cases. Costs and values may differ from row to row: give arrays, or
+    names of columns of a table. The list may then be cut by ``value`` (score × value) or by ``value_per_cost``, which
+    makes the most of a budget. ``sample_weight`` is how many cases a row represents;
     rows of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores
     will be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
@@ -207,13 +222,24 @@ def plan(
     >>> p.quota, p.profit.value, p.break_even
     (4, 7.0, 6)
     """
-    prices = Gains(value, cost, fixed_cost)
+    given: dict[str, Any] = {"value": value, "cost": cost}
+    by_row = [name for name, amount in given.items() if not isinstance(amount, Real)]
+    each = {name: 1.0 if name in by_row else float(amount) for name, amount in given.items()}
+    prices = Gains(each["value"], each["cost"], fixed_cost)
     wished = {"cost": cost, "value": value, "fixed_cost": fixed_cost, "budget": budget, "capacity": quota}
     wished |= {"level": level, "seed": seed}
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
     columns |= {"pos_label": pos_label, "clusters": clusters, "batch": batch}
     columns |= {"positives": positives, "negatives": negatives, "rows": rows, "low": low, "high": high}
+    if by_row or cut_by != "score":
+        columns["amounts"] = {"worth": value, "cost": cost if "cost" in by_row else None, "cut_by": cut_by}
+        wished |= {"cost": "by row", "value": "by row", "cut_by": cut_by}
     sample, batch = sample_from(y_true, y_score, **columns)
+    if sample.worth is not None:
+        if batch is not None or prevalence is not None:
+            name = "prevalence" if batch is None else "batch"
+            raise InputError(name, "does not go with amounts that differ from row to row", "leave it out")
+        return _plan_amounts(sample, prices, wished, Settings("auto", level, n_resamples, seed))
     if batch is not None:
         if prevalence is not None:
             raise whole_list("{prevalence}")
@@ -256,6 +282,57 @@ def plan(
     )
     ends = widened_limits(planned.profit.value, planned.profit.interval, (worse, better))
     return replace(planned, profit=replace(planned.profit, low=ends[0], high=ends[1]))
+
+
+def _plan_amounts(sample: Sample, prices: Gains, wished: dict[str, Any], settings: Settings) -> Plan:
+    """The plan where values or costs differ from row to row: sums of the two columns stand for hits and cases."""
+    assert sample.worth is not None
+    order, cost, level = sample.worth.order(sample.score), sample.worth.cost, settings.level
+    sample = replace(sample, score=order, low=float(order.min()), high=float(order.max()))
+    evidence = RowEvidence.of(sample)
+    ranking, gain = evidence.ranking, worth_columns(sample)[0] / prices.value
+    spend = np.ones(len(sample)) if cost is None else cost
+    group, weight, n = ranking.group_of(order), sample.row_weight, whole_cases(ranking.cases)
+    if n < 1:
+        raise _too_few(ranking.cases)
+    rows = np.stack([weight, weight * gain, weight * spend])
+
+    def curves(times: Floats | float = 1.0) -> Floats:
+        """Running sums of cases, value and cost over the tied groups of the list, where rows come so often."""
+        sums = [np.bincount(group, column * times, len(ranking)) for column in rows]
+        return np.concatenate([np.zeros((3, 1)), np.cumsum(sums, axis=1)], axis=1)
+
+    ends, values, costs = curves()
+    places = np.arange(n + 1, dtype=np.float64) if n <= _EVERY_PLACE else np.unique(np.linspace(0, n, _GRID).round())
+    taken = np.interp(places, ends, costs)
+    limit = n if wished["capacity"] is None else resolve_quota(wished["capacity"], n)
+    if wished["budget"] is not None:
+        prices.affordable(0, wished["budget"])  # it covers the fixed cost
+        left = wished["budget"] - prices.fixed_cost
+        paid = np.flatnonzero(prices.cost * taken <= left * (1.0 + 1e-12))
+        limit = min(limit, int(places[paid[-1]]))
+    curve = ProfitCurve(places, np.interp(places, ends, values), taken, prices, None)
+    rng, unit = np.random.default_rng([settings.seed, 17]), evidence.clusters
+    units = len(sample) if unit is None else int(unit.max()) + 1
+    n_drawn = min(settings.n_resamples, max(100, _ROWS_DRAWN // len(sample)))
+
+    def draw(quotas: Floats) -> tuple[Floats, Floats]:
+        drawn = np.empty((2, n_drawn, len(quotas)))
+        for k in range(n_drawn):
+            times = np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
+            cases, *sums = curves(times if unit is None else times[unit])
+            for column, total in enumerate(sums):
+                drawn[column, k] = np.interp(quotas * cases[-1] / ends[-1], cases, total)
+        return drawn[0], drawn[1]
+
+    def coming(best: int, luck: float) -> Interval:
+        found = float(np.interp(best, ends, values))  # the optimism is in amounts: as many hits as they are worth
+        hits = float(hits_at(ranking, np.array([float(best)]))[0])
+        chosen = replace(evidence.cut(float(best), hits, level), slope=0.0) if best else None
+        return next_hits(chosen, level, optimism=luck * hits / found if found > 0.0 else 0.0)
+
+    planned = _plan_of(curve, limit, draw, wished, lambda best: at_rows(ranking, best, level, evidence.cut), coming)
+    return replace(planned, hits=hits_at(ranking, places))
 
 
 def _too_few(cases: float, where: str = "") -> InputError:
@@ -383,11 +460,16 @@ class Gains(NamedTuple):
 class ProfitCurve:
     """Profit by number of places, as straight lines between ``places``; ``taken``: cases that fill them.
 
-    ``steps`` are the positives and the negatives of each stretch of the list.
+    ``steps`` are the positives and the negatives of each stretch of the list; None where amounts differ by row.
     """
 
     def __init__(
-        self, places: Floats, hits: Floats, taken: Floats, prices: Gains, steps: tuple[NDArray[Any], NDArray[Any]]
+        self,
+        places: Floats,
+        hits: Floats,
+        taken: Floats,
+        prices: Gains,
+        steps: tuple[NDArray[Any], NDArray[Any]] | None,
     ) -> None:
         self.places, self.hits, self.taken, self.prices, self.steps = places, hits, taken, prices, steps
         self.profits = prices.profit(taken, hits)
@@ -425,6 +507,18 @@ class ProfitCurve:
         limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before
         it because the last of them happen to be no hits. Otherwise there is nothing to gain by lifting it.
         """
+        if self.steps is None:  # the mean of the next places, as many as new samples would move the cut by
+            last = float(self.places[-1])
+
+            def ahead(place: float) -> float:
+                following = min(place + max(5.0, math.sqrt(place)), last)
+                gained = float(self.profit_at(following) - self.profit_at(max(place, 1.0)))
+                return gained / (following - place) if following > place else 0.0
+
+            beyond = ahead(float(limit))
+            if best >= last:
+                return math.nan
+            return beyond if best == limit or beyond > 0 else min(ahead(float(best)), 0.0)
         pos, neg = self.steps
         weighted = pos.dtype.kind == "f"
         zero = 0.0 if weighted else 0

@@ -41,8 +41,9 @@ class Worth:
         if cut_by == "value_per_cost" and cost is None:
             raise InputError("cut_by", "is 'value_per_cost', which needs the cost of each row", "give {cost}")
         columns: list[Any] = []
-        for name, given in (("worth", worth), ("cost", cost)):
-            values, low, high = (None, 0.0, 0.0) if given is None else as_numbers(given, name)
+        for name, column in (("worth", worth), ("cost", cost)):
+            of_rows = np.full(n, column) if isinstance(column, Real) else column  # the same for all rows
+            values, low, high = (None, 0.0, 0.0) if of_rows is None else as_numbers(of_rows, name)
             if values is not None and len(values) != n:
                 raise different_lengths(name, len(values), "y_score", n)
             if values is not None and (low < 0 or high == np.inf or (name == "cost" and low == 0)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,15 +83,18 @@ def sample_from(
     pos_label: Any,
     clusters: Any = None,
     batch: Any = None,
+    amounts: Mapping[str, Any] = MappingProxyType({}),
     **counts: str | None,
 ) -> tuple[Sample, Any]:
     """A checked sample from arrays or from columns of a table, and the batch of each row where there are batches.
+
+    ``amounts``: what rows are worth and cost, arrays or names of columns, and by what the list is cut.
 
     ``counts``: columns of counts (positives, negatives, rows, low, high); the cases that they stand for are then the
     rows.
     """
     if any(counts.values()):
-        given = {"label": label, "weight": weight, "sample_weight": sample_weight, "pos_label": pos_label}
+        given = {"label": label, "weight": weight, "sample_weight": sample_weight, "pos_label": pos_label, **amounts}
         other = next((name for name, value in (given | {"clusters": clusters}).items() if value is not None), None)
         if other is not None:
             raise InputError(other, "does not go with counts", "leave it out")
@@ -100,7 +104,7 @@ def sample_from(
             remedy = "pass the scores, or name the columns of a table: {label}, {score}"
             raise InputError("y_score", "is missing", remedy)
         how = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
-        return make_sample(y_true, y_score, **how), batch
+        return make_sample(y_true, y_score, **how, **amounts), batch
     if y_score is not None or sample_weight is not None:
         raise InputError(None, "arrays and names of columns are mixed", "pass arrays alone, or name every column")
     for argument, name in (("label", label), ("score", score)):
@@ -108,8 +112,10 @@ def sample_from(
             raise InputError(argument, "is missing", "name both columns of the table: {label} and {score}")
     assert score is not None
     named = {"weight": weight, "clusters": clusters, "batch": batch, "pos_label": pos_label}
-    rows = read_columns(y_true, label, [score], **named)
+    names = [name for key, name in amounts.items() if key != "cut_by" and isinstance(name, str)]
+    rows = read_columns(y_true, label, [score, *names], **named)
     how = {"sample_weight": rows.weight, "clusters": rows.clusters}
+    how |= {key: rows.scores.get(value, value) if isinstance(value, str) else value for key, value in amounts.items()}
     return make_sample(rows.positive, rows.scores[score], **how), rows.batch
 
 
