@@ -7,12 +7,14 @@ than what it shows.
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
 import pty
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -33,6 +35,9 @@ SCREENS = {
     "page-dark": (1280, 900, "dark", False),
     "page-print": (794, 1123, "light", True),  # A4 at 96 dots per inch
 }
+
+
+FRONT = ("index.md", "_static/site.css")  # what the front page of the site is made of, beside the hero
 
 
 def comparison() -> Any:
@@ -77,14 +82,20 @@ def terminal(columns: int = 80, rows: int = 30) -> str:
 
 def fingerprints(compared: Any) -> dict[str, str]:
     """What each picture shows, in a few signs: words and looks of the page, lines of the terminal, numbers found."""
-    from cutline.present.figures import found_rows
+    from matplotlib.figure import Figure
+
+    from cutline.present.plots import plot
     from cutline.present.render import asset
 
-    html = page_of(compared)
-    words = re.sub(r"<(script|style|svg).*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    written = page_of(compared)
+    words = re.sub(r"<(script|style|svg).*?</\1>|<[^>]+>", " ", written, flags=re.DOTALL)
     looks = [asset(name) for name in ("page.css", "page.js", "page.html", "explorer.html", "parts.html")]
+    drawn = plot(compared, "found", ax=Figure().add_subplot())
+    texts = [drawn.get_title(loc="left"), drawn.get_xlabel(), *(text.get_text() for text in drawn.texts)]
     shown = {
-        "hero": json.dumps([[row["name"], row["words"]] for row in found_rows(list(compared.values()), 20)]),
+        "hero": json.dumps(texts),
+        "front-page": "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in FRONT)
+        + json.dumps(texts),
         "terminal": re.sub(r"\s+", " ", terminal()),
         **dict.fromkeys(SCREENS, " ".join([*words.split(), *looks])),
     }
@@ -105,24 +116,35 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+def front_page(folder: Path) -> Path:
+    """The front page of the site, built of the guides alone: pages that code writes are not needed for it."""
+    source, site = folder / "source", folder / "site"
+    source.mkdir()
+    for path in (ROOT / "docs").glob("*.md"):
+        shutil.copy(path, source)
+    for name in ("images", "_static", "_templates"):
+        if (ROOT / "docs" / name).is_dir():
+            shutil.copytree(ROOT / "docs" / name, source / name)
+    settings = f"globals().update(run_path({str(ROOT / 'docs' / 'conf.py')!r}))\ndel setup, html_math_renderer\n"
+    (source / "conf.py").write_text(f"from runpy import run_path\n{settings}", encoding="utf-8")
+    call = [sys.executable, "-m", "sphinx", "-Q", "-b", "html", str(source), str(site), str(source / "index.md")]
+    subprocess.run(call, check=True)
+    return site / "index.html"
+
+
 def draw() -> None:
     """Make every picture anew, and write down what it shows."""
-    import io
-
-    from rich.console import Console
-    from rich.text import Text
-
     from cutline.present.plots import write_picture
 
     IMAGES.mkdir(exist_ok=True)
     compared = comparison()
     write_picture(compared, IMAGES / "hero.png", "found")
-    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True, legacy_windows=False)
-    console.print(Text.from_ansi(f"$ cutline compare {EXAMPLE.name} --quota 20\n{terminal()}"))
+    printed = re.sub(r"\x1b\[[\d;]*m", "", terminal())
+    text = html.escape(f"$ cutline compare {EXAMPLE.name} --quota 20\n{printed}")
     with browser() as started, tempfile.TemporaryDirectory() as folder:
         tab = started.new_page()
         tab.set_viewport_size({"width": 760, "height": 560})
-        tab.set_content(console.export_html(inline_styles=True))
+        tab.set_content(f"<pre>{text}</pre>")
         tab.add_style_tag(content="body { margin: 12px; background: #fff } pre { font: 13px/1.3 monospace !important }")
         tab.locator("pre").first.screenshot(path=IMAGES / "terminal.png")
         path = Path(folder) / "page.html"
@@ -133,6 +155,11 @@ def draw() -> None:
             tab.goto(path.as_uri())
             tab.wait_for_function("() => document.documentElement.dataset.ready")
             tab.screenshot(path=IMAGES / f"{name}.png")
+        site = front_page(Path(folder))
+        tab.set_viewport_size({"width": 1280, "height": 900})
+        tab.emulate_media(color_scheme="light", media="screen")
+        tab.goto(site.as_uri())
+        tab.screenshot(path=IMAGES / "front-page.png")
     FINGERPRINTS.write_text(json.dumps(fingerprints(compared), indent=2) + "\n", encoding="utf-8")
 
 

@@ -20,6 +20,7 @@ from cutline.present.charts import Chart, nice_ticks, short
 from cutline.present.explorer import QuotaLines, coded, explorer_data, quota_chart, steps_of
 from cutline.present.page import packed, page, write_page
 from cutline.present.plot_data import at_stops, qrecall_intervals, quota_stops
+from cutline.table import Table
 
 pytestmark = pytest.mark.xdist_group("page")  # what they share is made once
 
@@ -414,3 +415,22 @@ def test_what_was_not_asked_is_folded_away(text: str) -> None:
     links = re.findall(r'<li><a href="#([^"]+)"', text)
     assert links
     assert all(f'id="{link}"' in text for link in links)
+
+
+def test_a_page_of_segments_shows_them_first_and_the_rest_folded() -> None:
+    rng = np.random.default_rng(0)
+    month = np.array([f"2024-{k:02d}" for k in range(1, 13)])[np.arange(1200) % 12]
+    share = np.where(month < "2024-07", 0.1, 0.4)
+    y = rng.random(1200) < share
+    p = np.clip(share + 0.3 * (y - 0.3) + rng.normal(0, 0.1, 1200), 0, 1)
+    seg = cl.evaluate(y, p, by=month, n_resamples=50).segments
+    sections = {section.name: section for section in seg.sections(detail=True)}
+    first = [part for part in sections["segments"].parts if isinstance(part, Table)]
+    assert [len(table) for table in first] == [13]  # each month, and all rows
+    assert not any("_" in name for name in first[0].columns)
+    folded = re.search(r"<details[^>]*>\s*<summary>(?:(?!<summary>).)*Segments in full", page(seg), re.S)
+    assert folded is not None
+    (differences,) = (t for t in sections["segments_in_full"].parts if t.title.startswith("Against the rest"))
+    notes = {row["measure"]: row["note"] for row in differences}
+    assert notes["brier_score"] == "moves with the share of positives"
+    assert "moves" not in notes["roc_auc"]

@@ -329,7 +329,7 @@ def segments(rows: Table, *, title: str = "", by: str = "") -> Chart:
     whole = next(row["value"] for row in rows if row["segment"] is None)
     each = "; ".join(f"{row['segment']} {format_value(row['value'])}" for row in every[:6])
     more = f" The first {MOST_SEGMENTS} of {len(sizes)} segments." if left else ""
-    words = f"Dashed: all rows, {format_value(whole)}. {each}{' …' if len(names) > 6 else ''}.{more}"
+    words = f"Dashed: all rows, {format_value(whole)}. {each}{' …' if len(names) > 6 else '.'}{more}"
     area = PlotArea(400, 50 + 20 * len(names), 150.0, 386.0, 14.0, 14.0 + 20 * len(names))
     across = f"{by}; dashed: all rows" if by else "dashed: all rows"
     ends = (-0.5, len(names) - 0.5)

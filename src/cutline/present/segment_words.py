@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_CHARTS = 4
 _MOST_NAMED = 12  # measures that somebody may have asked for by name
 _SHORT = 14  # segments of the short text, so that it fits on a screen
+IN_FULL = "Segments in full"
 SHOWN = 40  # segments, or differences, that a table for people has
 
 
@@ -55,14 +56,16 @@ def segment_sections(
     facts = class_answer(overall, terms) if of_classes else [headline(overall), *notices_of([overall], terms)]
     yield Section("answer", [*sentences(seg, keys, named=named), *facts])
     parts: list[str | Table | Figure] = [*_figures(seg)]
-    if wide:
+    if all_measures and not detail:
         parts += _wide_tables(seg, keys)
     else:
         rows = short_segment_rows(seg, keys, named=named)
-        left = f"{len(rows) - 1 - _SHORT:,} more segments: --all"
+        left = f"{len(rows) - 1 - _SHORT:,} more segments: {IN_FULL if detail else '--all'}"
         few = [*rows[:_SHORT], rows[-1]] if len(rows) - 1 > _SHORT else rows
-        parts += [Table(few, _title(seg.by)), *([left] if len(few) < len(rows) else [])]
+        parts += [Table(few, "" if detail else _title(seg.by)), *([left] if len(few) < len(rows) else [])]
     yield Section("segments", parts, _title(seg.by))
+    if detail:
+        yield Section("segments_in_full", list(_wide_tables(seg, keys)), IN_FULL)
     ordered = bool(seg.trends)
     if seg.shared is not None and (fairness or seg.places is not None or (wide and not ordered)):
         yield from _one_list(seg, seg.shared)
@@ -108,6 +111,10 @@ def segment_comparison_sections(
     yield Section("answer", [*facts, told])
     if all_measures and not detail:
         yield Section("measures", [Table(side_by_side(overall, keys), "All rows")])
+    left = len(rows) - _SHORT
+    more = f"{left:,} more segments: {IN_FULL if detail else '--all'}"
+    tables: list[str | Table] = [Table(rows[:_SHORT], f"{by} by segment"), *([more] if left > 0 else [])]
+    in_full: list[str | Table] = []
     if all_measures or detail:
         values = [
             {
@@ -121,11 +128,10 @@ def segment_comparison_sections(
         ]
         pairs = difference_rows(found.differences(keys).to_dicts()[:SHOWN])
         title = "Differences between models by segment, strongest evidence first"
-        tables: list[str | Table] = [Table(values, "Models by segment", "segment"), Table(pairs, title)]
-    else:
-        left = len(rows) - _SHORT
-        tables = [Table(rows[:_SHORT], f"{by} by segment"), *([f"{left:,} more segments: --all"] if left > 0 else [])]
-    yield Section("segments", [*_figures(found), *tables], _title(found.by))
+        in_full = [Table(values, "Models by segment", "segment"), Table(pairs, title)]
+    yield Section("segments", [*_figures(found), *(tables if detail else in_full or tables)], _title(found.by))
+    if detail:
+        yield Section("segments_in_full", in_full, IN_FULL)
     if detail:
         whole = found.whole
         yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
@@ -233,6 +239,7 @@ def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
     """Each segment, all rows together, the differences from the rest, and the trend of each measure."""
     yield Table(segment_rows(seg, keys), "Segments")
     if len(seg) > 1:
+        moving = dict.fromkeys(_moving(seg, keys), "moves with the share of positives")
         compared = [
             {
                 "segment": row["segment"],
@@ -242,7 +249,7 @@ def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
                 "ratio": format_value(row["ratio"]),
                 "p (Holm)": p_value(row["p_adjusted"]),
                 "reading": row["verdict"],
-                "note": row["note"],
+                "note": row["note"] or moving.get(row["measure"], ""),
             }
             for row in seg.compared.to_dicts()[:SHOWN]
         ]
