@@ -213,7 +213,7 @@ OTHERS = {"evaluate --calibration": {"n_resamples": 999}, "check": {"n_resamples
 def test_options_that_are_not_given_have_the_defaults_of_the_library(
     call: str, scored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given, (function,) = CALLS[call]
+    given, (function, *_) = CALLS[call]
     module, _, name = function.rpartition(".")
     home = importlib.import_module(f"cutline.{module}")
     signature = inspect.signature(getattr(home, name))

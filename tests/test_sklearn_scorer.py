@@ -25,6 +25,7 @@ from sklearn.svm import LinearSVC
 
 import cutline as cl
 from cutline.sklearn import scorer
+from cutline.sklearn.estimators import UnclearLabels
 
 X, Y = make_classification(n_samples=240, n_informative=3, weights=[0.7], flip_y=0.15, random_state=3)
 MODEL = LogisticRegression().fit(X[:120], Y[:120])
@@ -74,6 +75,30 @@ def test_labels_by_name() -> None:
             assert scorer(text, pos_label=label)(model, XT, named[120:]) == pytest.approx(expected)
         with pytest.raises(cl.InputError, match="pos_label"):
             scorer(text)(model, XT, named[120:])
+
+
+@pytest.mark.parametrize("text", ["roc_auc", "f1"])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_search_stops_at_the_first_fit_where_the_positive_label_is_not_clear(text: str, several: bool) -> None:
+    """scikit-learn turns every Exception of a scorer into a nan score and a warning."""
+    named, fits = np.where(Y == 1, "good", "bad"), []
+
+    class Counted(LogisticRegression):
+        def fit(self, *given: Any, **options: Any) -> Any:
+            fits.append(1)
+            return super().fit(*given, **options)
+
+    scoring = {"cutline": scorer(text), "theirs": "accuracy"} if several else scorer(text)
+    with pytest.raises(UnclearLabels, match=r"'bad' and 'good'.*pos_label"):
+        cross_validate(Counted(), X, named, scoring=scoring)
+    assert len(fits) == 1
+    search = GridSearchCV(Counted(), {"C": [0.1, 1.0]}, scoring=scoring, refit=False)
+    with pytest.raises(UnclearLabels):
+        search.fit(X, named)
+    assert len(fits) == 2
+    with pytest.raises(cl.InputError, match="pos_label"):  # an ordinary error where nothing hides it
+        cross_validate(Counted(), X, named, scoring=scoring, error_score="raise")
+    assert np.isfinite(cross_val_score(Counted(), X, named, scoring=scorer(text, pos_label="good"))).all()
 
 
 def test_cross_validation_and_search() -> None:

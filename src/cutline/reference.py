@@ -518,6 +518,8 @@ ATTRIBUTES: dict[str, str] = {
     "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
     "Cheapest.prices": "The costs and the prevalence that were given.",
     "Cheapest.others": "The other models, each at its own cheapest cut.",
+    "Check.sections.terms": "How the front end names arguments.",
+    "Check.tests_sentence.terms": "How the front end names arguments.",
     "Check.adjusted": "Whether the level was adjusted for the number of tests.",
     "Check.table": "Each condition with its value, interval and outcome.",
     "ClassEvaluation.sample": "Classes and scores, row by row.",

@@ -106,17 +106,16 @@ class MeasureFunction:
         self, y_true: Labels, y_pred: Labels | None, *, pos_label: Label = None, sample_weight: Scores | None = None
     ) -> float:
         spec = parse_measure(self.text)
-        score = np.asarray(y_pred)
+        score, true = np.asarray(y_pred), as_column(y_true, "y_true")
+        if pos_label is None:
+            _check_labels(true, ordered=not self.reads_decisions)
         if self.reads_decisions:
             # Which labels and which decisions are positive, by the one rule for labels.
-            true = as_column(y_true, "y_true")
             positive = is_positive(np.concatenate([true, score]), pos_label)
             y_true, score, pos_label = positive[: len(true)], positive[len(true) :].astype(np.float64), None
         elif score.dtype.kind != "f":
             problem = f"are decisions, which no longer rank the cases, but {spec} reads scores"
             raise InputError("y_pred", problem, "to tune a decision threshold take a measure of decisions, such as f1")
-        elif pos_label is None:
-            _check_order(as_column(y_true, "y_true"))
         value, why = compute_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
         if value != value:
             warnings.warn(f"{spec} is undefined here: {why}", UndefinedWarning, stacklevel=2)
@@ -126,17 +125,34 @@ class MeasureFunction:
         return self.text
 
 
-def _check_order(labels: Any) -> None:
-    """Refuse labels that say by themselves which is positive, where scikit-learn takes the scores of the other one.
+class UnclearLabels(BaseException):
+    """Labels that do not tell which is positive, in a search or a cross-validation that hides the errors of scorers.
 
-    It takes those of the class that sorts last, unless ``pos_label`` names one: of 'TRUE' and 'false' that is 'false'.
+    Not an ``Exception``: scikit-learn turns each of those into a nan score and a warning, and goes on.
     """
-    positive = is_positive(labels, None)
-    if labels.dtype.kind in "OUS" and positive.any() and not positive.all():
-        yes, no = labels[positive][0], labels[~positive][0]
-        if not no < yes:
-            said = f"holds {show(yes)} and {show(no)}, and scikit-learn passes the scores of {show(no)}"
-            raise InputError("y_true", said, f"name the positive label: {{pos_label={show(yes)}}}")
+
+
+def _check_labels(labels: Any, *, ordered: bool) -> None:
+    """Raise an error for labels that need ``pos_label``: which is positive is not clear, or scikit-learn means another.
+
+    Where scores are read (``ordered``), it takes those of the class that sorts last, unless ``pos_label`` names one: of
+    'TRUE' and 'false' that is 'false'.
+    """
+    try:
+        positive = is_positive(labels, None)
+        if ordered and labels.dtype.kind in "OUS" and positive.any() and not positive.all():
+            yes, no = labels[positive][0], labels[~positive][0]
+            if not no < yes:
+                problem = f"holds {show(yes)} and {show(no)}, and scikit-learn passes the scores of {show(no)}"
+                raise InputError("y_true", problem, f"name the positive label: {{pos_label={show(yes)}}}")
+    except InputError as error:
+        frame = inspect.currentframe()
+        while frame is not None:
+            # where scikit-learn catches what a scorer raises: error_score is what it puts in its place
+            if frame.f_code.co_name == "_score" and frame.f_locals.get("error_score", "raise") != "raise":
+                raise UnclearLabels(f"{error} (in scorer: scorer(…, pos_label=…))") from error
+            frame = frame.f_back
+        raise
 
 
 @documented
@@ -148,8 +164,9 @@ def scorer(measure: Any, *, pos_label: Label = None, response_method: Any = "aut
     ``decision_function``; measures of probabilities read ``predict_proba``; all others take ``predict_proba``, else
     ``decision_function``, unless ``response_method`` names one. Losses are negated, since scikit-learn maximises.
 
-    ``pos_label`` is needed unless the labels are 0/1 or −1/+1. A quota counts rows of whatever set is scored: in
-    cross-validation a share (``qrecall@5%``) means the same in every fold. An undefined value is nan with a warning.
+    ``pos_label`` is needed unless the labels are 0/1 or −1/+1; without it, a search stops at its first fit with an
+    error. A quota counts rows of whatever set is scored: in cross-validation a share (``qrecall@5%``) means the same in
+    every fold. An undefined value is nan with a warning.
 
     >>> scorer("qrecall@5%")
     make_scorer(qrecall@5%, response_method=('predict_proba', 'decision_function'))
