@@ -415,3 +415,67 @@ def test_segments_of_several_classes_from_tables_and_in_comparisons(tmp_path: An
     assert 'href="#segments"' in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(cl.InputError, match="a row for each case"):
         cl.evaluate(frame, label="kind", score="p_ash", case="part", class_column="kind", by="part")
+
+
+@pytest.fixture(scope="module")
+def letters() -> Any:
+    """26 classes, and two models of which the second is better for Q alone."""
+    rng = np.random.default_rng(0)
+    names, y = np.array([chr(65 + k) for k in range(26)]), rng.integers(0, 26, 2000)
+    first, second = (np.where(rng.random(2000) < 0.8, y, rng.integers(0, 26, 2000)) for _ in "ab")
+    first = np.where((y == 16) & (rng.random(2000) < 0.6), 15, first)
+    return cl.compare(names[y], predicted={"first": names[first], "second": names[second]})
+
+
+def test_models_are_compared_class_by_class(letters: Any) -> None:
+    rows = letters.per_class()
+    assert [row["class"] for row in rows] == list(letters.first.classes)
+    assert {row["class"]: row["reading"] for row in rows if row["verdict"] != "cannot tell"} == {
+        "Q": "second: higher recall"
+    }
+    sample = letters["first"].sample
+    for k, row in enumerate(rows):
+        those = sample.code == k
+        right = [letters[name].sample.right[those] for name in ("first", "second")]
+        assert row["difference"] == pytest.approx(right[0].mean() - right[1].mean())
+        only = int(np.sum(right[0] & ~right[1])), int(np.sum(right[1] & ~right[0]))
+        exact = binomtest(only[0], sum(only)).pvalue
+        assert (row["p_value"] < 0.05) == (exact < 0.05) or abs(row["p_value"] - exact) < 0.06
+        assert (row["low"] > 0 or row["high"] < 0) == (row["p_value"] < 0.05)
+        assert row["p_adjusted"] >= row["p_value"]
+    smallest = min(rows, key=lambda row: row["p_value"])
+    assert smallest["p_adjusted"] == pytest.approx(26 * smallest["p_value"])
+    for measure in ("precision", "f1"):
+        by_class = letters["first"].per_class.column(measure), letters["second"].per_class.column(measure)
+        gaps = [a - b for a, b in zip(*by_class, strict=True)]
+        assert letters.per_class(measure).column("difference") == pytest.approx(gaps)
+    with pytest.raises(cl.InputError, match="roc_auc needs it"):
+        letters.per_class("roc_auc")
+
+
+def test_the_comparison_of_classes_is_shown_on_request(letters: Any) -> None:
+    assert len(json.loads(letters.to_json())["per_class"]) == 26
+    assert "by class" not in repr(letters)
+    sections = {section.name: section for section in letters.sections(pairs=True)}
+    (table,) = sections["classes"].parts
+    assert (table[16]["class"], table[16]["reading"]) == ("Q", "second: higher recall")
+    assert "adjusted for 26 comparisons" in table.title
+
+
+def test_scores_weights_clusters_and_replicates_by_class() -> None:
+    y, p = forest(120, 4, digits=2)
+    _, other = forest(120, 4, digits=1)
+    models = {"net": p, "rounded": other}
+    areas = cl.compare(y, models, clusters=np.arange(120) // 2).per_class("roc_auc")
+    expected = [cl.roc_auc(y == k, p[:, k]) - cl.roc_auc(y == k, other[:, k]) for k in range(4)]
+    assert areas.column("difference") == pytest.approx(expected)
+    weight = np.where(y == 0, 2.0, 1.0)
+    drawn = cl.compare(y, models, sample_weight=weight, interval="bootstrap", n_resamples=200).per_class()
+    assert all("bootstrap" in row["method"] for row in drawn)
+    assert all(row["low"] <= row["difference"] <= row["high"] for row in drawn)
+
+
+def test_the_confusion_plot_names_every_class(letters: Any) -> None:
+    ax = letters["first"].plot("confusion")
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(letters.first.classes)
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(letters.first.classes)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -55,11 +56,12 @@ from .table import (
 )
 from .types import Floats, IntervalName, Labels, MeasureLike, QuotaLike, Scores
 from .validate import check_number, check_whole, checked
-from .verdict import Models
+from .verdict import Models, differences_of
 
 if TYPE_CHECKING:
     from .segments import ClassSegments, SegmentComparison
 
+MOST_ROWS = 60  # classes in a table, and compared one by one without being asked
 _MANY = 100  # rows from which predictions without an error look too good
 _POINTS_KEPT = 100  # of the risk–coverage curve in JSON
 
@@ -477,13 +479,49 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
             return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
         return made
 
+    @checked
+    def per_class(self, measure: str = "recall") -> Table:
+        """For each class and each pair of models: the difference (a − b) by a measure of that class against the rest.
+
+        A measure at a threshold (recall, precision, F1 …) reads the predicted classes, others the class's scores.
+        ``p_adjusted`` is Holm's over all classes and pairs; ``verdict`` and ``reading`` are as in :attr:`differences`.
+        """
+        decides = parse_measure(measure).measure.needs_threshold
+        first, interval = self.first.sample, self.settings.interval
+        how: dict[str, Any] = {"threshold": 0.5 if decides else None, "quota": None, "measures": [measure]}
+        how["settings"] = replace(self.settings, interval="auto" if interval == "delta" else interval)
+        rows: list[dict[str, Any]] = []
+        pairs: list[tuple[str, str, float, tests.DifferenceTest]] = []
+        for k, label in enumerate(first.classes):
+            drawn: dict[str, dict[str, Any]] = {name: {} for name in self.evaluations}
+            models: dict[str, Evaluation] = {}
+            for name, ev in self.evaluations.items():
+                if not decides:
+                    ev._need_scores(measure)
+                s = ev.sample
+                score = (s.predicted == k).astype(np.float64) if s.matrix is None or decides else s.matrix[:, k]
+                sample = make_sample(s.code == k, score, sample_weight=s.weight, clusters=s.cluster)
+                models[name] = evaluate_sample(sample, name=name, replicates_out=drawn[name], **how)
+            (key, spec), by_rows = *next(iter(models.values())).specs.items(), tests.RowPairs.of(models, paired=True)
+            for a, b in combinations(models, 2):
+                both = models[a].estimates[key], models[b].estimates[key]
+                rankings, replicates = (models[a].ranking, models[b].ranking), (drawn[a].get(key), drawn[b].get(key))
+                pair = tests.Pair(a, b, spec, both, rankings, replicates, how["settings"])
+                tested = pair.difference == pair.difference and interval is not None
+                pairs.append((a, b, pair.difference, by_rows.test(pair) if tested else tests.DifferenceTest()))
+                rows.append({"class": label, "cases": int(np.count_nonzero(first.code == k))})
+        compared = differences_of(measure, spec.better, pairs, self.settings.level, self.margin)
+        title = f"Differences between models by class (a − b), adjusted for {pluralize(len(pairs), 'comparison')}"
+        return Table([{**row, **d} for row, d in zip(rows, compared, strict=True)], title)
+
     def to_dict(self) -> dict[str, Any]:
-        """Settings, each model's measures, and the differences."""
+        """Settings, each model's measures, the differences, and those in each class, of up to 60 classes."""
         return {
             **self.settings.to_dict(),
             "margin": self.margin,
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
+            "per_class": self.per_class().to_dicts() if len(self.first.classes) <= MOST_ROWS else [],
             "verdicts": [verdict.to_dict() for verdict in self.decided],
             **self._of_segments,
         }

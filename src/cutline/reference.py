@@ -405,6 +405,9 @@ PARAMETERS: dict[str, str] = {
     "InputError.model": "The model, if there are several.",
     "InputError.but.facts": "The facts to replace, by name.",
     "InputError.located.columns": "The column of each argument.",
+    "Check.sections.terms": "How the front end names arguments.",
+    "Check.tests_sentence.terms": "How the front end names arguments.",
+    "ClassComparison.per_class.measure": "A measure string, of one class against the rest.",
     "InputError.render.terms": "How the front end names arguments and rows.",
     "Quotas.of.value": "A range, a text such as ``'20-60'``, a pair (low, high), or a mapping from quota to "
     "probability.",
@@ -518,8 +521,6 @@ ATTRIBUTES: dict[str, str] = {
     "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
     "Cheapest.prices": "The costs and the prevalence that were given.",
     "Cheapest.others": "The other models, each at its own cheapest cut.",
-    "Check.sections.terms": "How the front end names arguments.",
-    "Check.tests_sentence.terms": "How the front end names arguments.",
     "Check.adjusted": "Whether the level was adjusted for the number of tests.",
     "Check.table": "Each condition with its value, interval and outcome.",
     "ClassEvaluation.sample": "Classes and scores, row by row.",

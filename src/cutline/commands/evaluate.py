@@ -554,7 +554,8 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, *_BY_CASE, *_JUDGED, "ma
     case: str | None = column("Column with the case (one row per case and model).")
     margin: float | None = option("Differences below this do not matter to you.", section="Measures and intervals")
     pairs: bool = option(
-        "Also show the difference of each pair of models, and who leads at which quota.", section="Output"
+        "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
+        section="Output",
     )
     why: bool = option("Explain how the model for each goal is chosen.", section="Output")
     swaps: bool = option(

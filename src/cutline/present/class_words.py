@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..class_evaluation import class_notices
+from ..class_evaluation import MOST_ROWS, class_notices
 from ..errors import PYTHON, Terms
 from ..estimate import Estimate
 from ..table import Figure, Section, Table, count, joined, pluralize
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..decide.operating import Abstention
 
 MOST_CELLS = 30  # classes whose matrix is shown cell by cell
-MOST_ROWS = 60  # classes in a table
 _FEW_CLASSES = 15  # whose matrix fits on a screen
 _FEW_COLUMNS = 5  # classes whose matrix fits beside precision and recall
 _SHORT_ROWS = 6  # classes in the short text
@@ -220,6 +219,13 @@ def class_comparison_sections(
     if pairs or all_measures or detail:
         tested = (row for row in comparison.differences if row["measure"] in short)
         yield Section("pairs", [Table(difference_rows(tested), "Differences between models", "measure")])
+        if len(comparison.first.classes) <= MOST_ROWS:
+            of_class = comparison.per_class()
+            cells = zip(of_class, difference_rows(of_class), strict=True)
+            rows_of_class = [
+                {"class": str(row["class"]), "cases": count(row["cases"]), **shown} for row, shown in cells
+            ]
+            yield Section("classes", [Table(rows_of_class, of_class.title, "class")])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if detail:

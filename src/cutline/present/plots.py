@@ -28,6 +28,7 @@ from .plot_data import models_of, points_of, rates_end
 
 GREY, LIGHT, INK = "#6e6e6e", "#d9d9d9", "#222222"
 MARKS = "osD^v<>p"  # of models, where points stand beside each other
+_MOST_NAMES = 60  # classes that are named along a confusion matrix; of more, every second (third, …) one
 _MOST_NUMBERS = 25  # classes up to which each cell of a confusion matrix carries its number
 
 
@@ -584,8 +585,10 @@ def confusion(ax: Any, ev: ClassEvaluation) -> None:
             for b in range(len(names)):
                 shade = "white" if shares[a, b] > 0.55 else "black"
                 ax.text(b, a, f"{ev.confusion.counts[a, b]:g}", ha="center", va="center", color=shade, fontsize=8)
-        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        ax.set_yticks(range(len(names)), names)
+    step = -(-len(names) // _MOST_NAMES)
+    small = {} if len(names) <= _MOST_NUMBERS else {"fontsize": 5}
+    ax.set_xticks(range(0, len(names), step), names[::step], rotation=45, ha="right", **small)
+    ax.set_yticks(range(0, len(names), step), names[::step], **small)
     quiet(ax, f"{ev.name}: real and predicted classes", "predicted class", "real class")
     ax.grid(False)
 
