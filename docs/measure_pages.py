@@ -20,6 +20,7 @@ import numpy as np
 from class_pages import class_methods
 
 import cutline as cl
+from cutline.catalogue.chance import describe_chance
 from cutline.catalogue.declare import FAMILIES, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
 from cutline.decide.model_choice import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
@@ -125,6 +126,8 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
     if one.chance is not None:
         how = "a random choice of as many cases" if one.needs_threshold else "mean over random orders"
         yield "chance level", f"{_value(one.chance)} ({how}{'; default options' if optional else ''})"
+    elif level := describe_chance(one):
+        yield "chance level", level
     if one.aliases:
         yield "also called", ", ".join(f"`{alias}`" for alias in one.aliases)
     if one.same_as:

@@ -141,6 +141,31 @@ def test_a_measure_of_cells_works_wherever_a_measure_does(tmp_path) -> None:
     assert scorer("critical_success")(model, s[:, None], y) == pytest.approx(expected)
 
 
+def test_a_package_declares_measures_by_an_entry_point(tmp_path, monkeypatch) -> None:
+    from cutline.catalogue import declare
+
+    (tmp_path / "acme_measures.py").write_text(
+        "import cutline as cl\n\n\ndef declare():\n    cl.count_measure('acme_hits', lambda c: c.tp)\n"
+    )
+    (tmp_path / "acme_module.py").write_text(
+        "import cutline as cl\n\nroot = cl.ranking_measure('acme_root', lambda place: place**0.5)\n"
+    )
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    lines = ["[cutline.measures]", "hits = acme_measures:declare", "root = acme_module", "broken = acme_nowhere", ""]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    declare._load_packages.cache_clear()
+    y, s = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    ev = cl.evaluate(y, s, measures=["acme_hits", "acme_root"], interval=None)
+    assert ev["acme_hits"].value == 2.0
+    assert ev["acme_root"].value == pytest.approx(4**0.5 + 2**0.5)
+    with pytest.raises(cl.InputError, match="acme_nowhere declares no measures: ModuleNotFoundError"):
+        cl.measure("acme_other")
+    declare._load_packages.cache_clear()
+
+
 def critical_success(c):
     """Written for one sample: no array of cells is true or false."""
     return c.tp / (c.tp + c.fp + c.fn) if c.tp > 0 else 0.0

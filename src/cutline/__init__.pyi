@@ -3,6 +3,8 @@
 from . import extrapolation as extrapolation
 from . import papers as papers
 from . import results as results
+from .catalogue.chance import chance_adjusted as chance_adjusted
+from .catalogue.chance import chance_level as chance_level
 from .catalogue.declare import (
     measure as measure,
     measures as measures,

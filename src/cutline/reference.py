@@ -265,6 +265,9 @@ PARAMETERS: dict[str, str] = {
     "brier_score.half": "Whether to halve the sum over classes, which makes two classes agree with the binary Brier "
     "score.",
     "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80 % of the weight on the best 8 % of it.",
+    "chance_level.n_pos": "The number of positives.",
+    "chance_level.n_neg": "The number of negatives.",
+    "chance_level.taken": "The number of cases above the threshold, for a measure at a threshold.",
     "partial_auc.fpr": "The highest false positive rate of the part to read. By default 0.1, if ``tpr`` is not given.",
     "partial_auc.tpr": "The lowest true positive rate of the part to read, instead of ``fpr``.",
     "partial_auc.standardized": "Whether to bring the area to McClish's scale: 0.5 is the diagonal, 1 is perfect.",
@@ -465,6 +468,8 @@ RETURNS: dict[str, str] = {
     "count_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "ranking_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "selector_differences": "Both differences, each from the decisions in which the models differ.",
+    "chance_level": "The mean over all orders of the cases.",
+    "chance_adjusted": "The value on the scale from chance (0) to a perfect list (1).",
     "swap_test": "The difference, the p-value, and how it was found.",
     "scorer": "A scorer, for ``scoring=``.",
 }

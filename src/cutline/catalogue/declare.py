@@ -359,6 +359,26 @@ def known_measure(name: str) -> Measure | None:
     return None
 
 
+@functools.cache
+def _load_packages() -> dict[str, str]:
+    """Let installed packages declare their measures, once; gives those that failed, with the error.
+
+    An entry point of the group ``cutline.measures`` names a module or an object in it, whose import declares measures
+    by ``count_measure`` or ``ranking_measure``; or a function without arguments that does so.
+    """
+    from importlib.metadata import entry_points
+
+    failed = {}
+    for entry in entry_points(group="cutline.measures"):
+        try:
+            loaded = entry.load()
+            if inspect.isfunction(loaded):
+                loaded()
+        except Exception as error:  # a package may fail in any way; the one who asks is told which
+            failed[entry.value] = f"{type(error).__name__}: {error}"
+    return failed
+
+
 def free_name(name: Any) -> None:
     """Make a name free for a measure of the user's own, who may declare it again; those of the catalogue stay."""
     if not isinstance(name, str) or not name.isidentifier():
@@ -423,6 +443,8 @@ def measure(name: str, *, several: bool = False) -> Measure:
     ((0.0, 1.0), (0.0, 2.0))
     """
     several = check_flag(several, "several")
+    known = known_measure(name) if isinstance(name, str) else None
+    failed = _load_packages() if known is None else {}
     known = of_two = known_measure(name) if isinstance(name, str) else None
     if several and known is not None:
         known = _several.get(known.name)
@@ -441,7 +463,10 @@ def measure(name: str, *, several: bool = False) -> Measure:
     names = [*_several] if several else [*_measures, *_by_alias, *_several]
     near = [f"top_t_accuracy(t={top[1]})"] if top else _nearest(str(name), names)
     kind = "a measure of several classes" if several else "in the catalogue"
-    raise InputError("measure", f"is {show(name)}, which is not {kind}", f"did you mean {', '.join(near)}?")
+    problem = f"is {show(name)}, which is not {kind}"
+    if failed:
+        problem += f" (and {'; '.join(f'{entry} declares no measures: {why}' for entry, why in failed.items())})"
+    raise InputError("measure", problem, f"did you mean {', '.join(near)}?")
 
 
 def _nearest(name: str, names: Sequence[str]) -> list[str]:

@@ -148,6 +148,7 @@ def measures(asked: MeasuresArguments) -> None:
 
 def _facts_of(measure: Measure) -> dict[str, Any]:
     """What the catalogue has on a measure."""
+    from ..catalogue.chance import describe_chance
     from ..catalogue.declare import REQUIRED
     from ..reference import explain
 
@@ -160,6 +161,9 @@ def _facts_of(measure: Measure) -> dict[str, Any]:
         "high": measure.range[1],
         "meaning": " ".join(measure.summary.partition(">>>")[0].replace("``", "").split()),
         "formula": measure.formula,
+        "perfect": "" if measure.perfect is None else measure.perfect,
+        "chance": describe_chance(measure),
+        "caution": measure.caution,
         "undefined": measure.undefined,
         "same_as": measure.same_as,
         "proper": measure.propriety,
