@@ -73,6 +73,7 @@ VALUES: dict[str, list[str]] = {
     "estimator": ["hajek"],
     "interval": ["bootstrap"],
     "quota_by": ["r=n:3,s:4"],
+    "tolerance": ["0.01"],
 }
 FLAGS = {"no_intervals"}
 # Options about the file, about what is printed or written, or that turn to another function; and those that a call
@@ -96,7 +97,7 @@ ELSEWHERE = {
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
     *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
-    *("positives", "negatives", "rows", "low", "high", "more", "min_cell"),  # of counts in place of rows
+    *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
 TAKEN = {

@@ -276,3 +276,62 @@ BAD_BUCKETS = [
 def test_bad_buckets(ends: dict[str, Any], options: dict[str, Any], words: str) -> None:
     with pytest.raises(cl.InputError, match=words):
         cl.evaluate({**ends, "pos": [1, 2], "neg": [2, 1]}, **{**BUCKETS, **options})
+
+
+def check_bounds(approximate: Any, exact: Any) -> None:
+    """Every exact value lies inside its bounds, and some bounds have a width."""
+    for key in exact.specs:
+        value, (low, high), close = exact[key].value, approximate[key].bounds, 1e-9 * max(1.0, abs(exact[key].value))
+        if value == value and low == low:
+            assert value in (low, high) or low - close <= value <= high + close, key
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file with probabilities, other scores, and a score with few values; in segments and batches."""
+    pytest.importorskip("pyarrow")
+    rows = rows_of(70_000, 10**9)
+    rows["s"] = 100 * rows.p - 30
+    rows["k"] = (rows.p * 20).round()
+    path = str(tmp_path_factory.mktemp("counts") / "rows.parquet")
+    rows.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("score", ["p", "s", "k"])
+@pytest.mark.parametrize("options", [{}, {"by": "site", "batch": "day", "quota": 50}], ids=str)
+def test_a_file_answers_from_counts(parquet: str, score: str, options: dict[str, Any]) -> None:
+    how: dict[str, Any] = {"label": "y", "score": score, "interval": None, **options}
+    approximate, exact = cl.evaluate(parquet, **how, exact=False), cl.evaluate(parquet, **how, stream=False)
+    check_bounds(approximate, exact)
+    for site in exact.segments if "by" in options else ():
+        check_bounds(approximate.segments[site], exact.segments[site])
+    width = approximate["roc_auc"].bounds.width
+    assert width == 0.0 if score == "k" else 0.0 < width < 1e-4
+
+
+def test_a_tolerance_leads_to_the_exact_values(parquet: str) -> None:
+    how: dict[str, Any] = {"label": "y", "score": "p", "measures": ["roc_auc", "brier_score"]}
+    assert cl.evaluate(parquet, **how, tolerance=1e-3)["roc_auc"].bounds.width > 0.0
+    sure = cl.evaluate(parquet, **how, tolerance=1e-9)
+    assert sure["roc_auc"].bounds.width == 0.0
+    assert sure["roc_auc"].value == cl.evaluate(parquet, **how)["roc_auc"].value
+    with pytest.raises(cl.InputError, match="which cases belong together"):
+        cl.evaluate(parquet, **how, exact=False, clusters="day")
+    with pytest.raises(cl.InputError, match="does not go with counts"):
+        cl.evaluate(parquet, **how, exact=False, weight="p")
+    with pytest.raises(cl.InputError, match="for one model"):
+        cl.compare(parquet, label="y", score=["p", "s"], exact=False)
+    asked = [parquet, "--label", "y", "--score", "p", "--format", "json"]
+    assert '"bound_low"' in run("evaluate", *asked, "--approximate").stdout
+    assert '"bound_low"' not in run("evaluate", *asked).stdout
+
+
+@pytest.mark.integration
+def test_spark_answers_from_counts(parquet: str, spark: Any) -> None:
+    frame = spark.read.parquet(parquet)
+    for score in ("p", "s", "k"):
+        how: dict[str, Any] = {"label": "y", "score": score, "interval": None, "by": "site"}
+        approximate, exact = cl.evaluate(frame, **how, exact=False), cl.evaluate(parquet, **how, stream=False)
+        check_bounds(approximate, exact)
+        check_bounds(approximate.segments["a"], exact.segments["a"])

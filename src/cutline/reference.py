@@ -45,6 +45,10 @@ PARAMETERS: dict[str, str] = {
     "sql.refine": "The result of a query, of which the bucket of a cut is resolved.",
     "sql.quota": "With ``refine``: the places of the cut.",
     "sql.threshold": "With ``refine``: the threshold of the cut.",
+    "exact": "Files, databases and Spark: ``False`` answers from counts by bucket of the score, without a sort, with "
+    "certain bounds for each value.",
+    "tolerance": "How wide bounds may be, for values above 1 in relation to the value; where one is wider, all values "
+    "are computed exactly. Implies ``exact=False``.",
     "positives": "In a table of counts: the column with the number of positives of each row, which stands for so many "
     "cases with one score.",
     "negatives": "In a table of counts: the column with the number of negatives.",

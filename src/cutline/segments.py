@@ -271,17 +271,24 @@ def counted_evidence(counted: Counted) -> RowEvidence:
 
 @dataclass(frozen=True, eq=False)
 class CountedSegments(LoadedSegments):
-    """All cases as counts, with the segment of each row of them; rows are made for a shared list alone."""
+    """All cases as counts; rows are made of them for a shared list, and where they also come in batches."""
 
     counted: Counted = field(kw_only=True, repr=False)
 
     def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
-        numbers = np.flatnonzero((self.partition.codes == at) != outside)
-        return numbers, counted_evidence(self.counted.only(numbers))
+        assert self.counted.segments is not None
+        counts = np.flatnonzero((self.counted.segments.codes == at) != outside)
+        known = counted_evidence(self.counted.only(counts))
+        if self.counted.batch is None:
+            return counts, known
+        numbers, rows = super()._rows(at, outside=outside, paired=paired)
+        return numbers, replace(rows, buckets=known.buckets)
 
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
+        if self.counted.batch is not None:
+            return super().shared_list(segments, quota, threshold, **how)
         rows = self.counted.rows()
         assert rows.segments is not None
         sample = make_sample(rows.positive, rows.scores["score"])
@@ -969,13 +976,11 @@ class SegmentComparison(BySegment[Comparison]):
 
 def in_counted_segments(overall: Evaluation, counted: Counted, *, by_default: bool) -> Evaluation:
     """The evaluation of counts with that of each segment."""
-    partition = counted.segments
-    assert partition is not None
     assert isinstance(overall.rows, RowEvidence)
+    partition, outline = counted.segments, overall.rows.outline
     if counted.batch is not None:
-        whole: Evaluation = in_segments(overall, counted.rows().segments, by_default=by_default)
-        return whole
-    outline = overall.rows.outline
+        partition, outline = counted.rows().segments, overall.sample
+    assert partition is not None
     obstacles = {s: obstacle_of(s, outline, overall.threshold, by_default) for s in overall.specs.values()}
     rows = CountedSegments(overall, outline, partition, obstacles, counted=counted)
     counted_whole: Evaluation = Segments(rows.evaluate(), partition.by, rows, partition.order == "given").overall

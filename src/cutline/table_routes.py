@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,12 +13,12 @@ from .catalogue.declare import Spec
 from .comparison import samples_of
 from .engines.stream import EvaluationRequest
 from .errors import InputError, show
-from .evaluation import check_batch_options, choose_specs
+from .evaluation import Evaluation, check_batch_options, choose_specs
 from .quotas import Quotas
 from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
 from .sources.arrays import Worth, make_sample
 from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
-from .sources.counts import CountColumns, describe_counts, read_counts
+from .sources.counts import CountColumns, Counted, describe_counts, read_counts
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
@@ -25,7 +26,7 @@ from .sources.given_columns import read_known_labels
 from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import NO_CLUSTERS, negative_labels
-from .sources.sql_table import Checked, Roles
+from .sources.sql_table import Checked, Roles, check, role_word
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
 
@@ -50,7 +51,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
         *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case", "worth", "cost"),
-        *("class_column", "stream"),
+        *("class_column", "stream", "worth", "cost", "exact", "tolerance"),
         why="does not go with counts, which say how many cases are positive",
     )
     by, columns = _columns_of_segments(call), None
@@ -60,8 +61,13 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     else:
         call.refuse("score", "by", "batch", why="is already in the description of these counts")
     counted = read_counts(table, columns, **call.pick("missing", "decimal"))
-    facts: dict[str, Any] = {"dropped": counted.dropped, "understood": counted.words}
     name = call.name or (columns and columns.score) or counted.described.get("score") or "model"
+    return _judge_counts(call, counted, name)
+
+
+def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Sequence[str] = ()) -> Any:
+    """The evaluation of counts, with its segments."""
+    facts: dict[str, Any] = {"dropped": counted.dropped, "understood": "; ".join([*understood, counted.words])}
     if counted.has_buckets:
         call.refuse("prevalence", why="needs the score of each case, and here are buckets of scores")
     rows = counted_evidence(counted)
@@ -109,6 +115,10 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     by = _columns_of_segments(call)
     negative = negative_labels(call.neg_label, call.pos_label)
     columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal")
+    if (not call.exact or call.tolerance is not None) and not isinstance(table, MemoryTable):
+        ev = _answer_approximately(table, Roles(scores=scores, by=by, neg_label=negative, **columns), call)
+        if ev is not None:
+            return ev
     # amounts are numbers as scores are: they are read as such, and taken out from among the models
     amounts = {name: column for name, column in call.pick("worth", "cost").items() if column is not None}
     as_scores = {f"{name} of a row": column for name, column in amounts.items()}
@@ -164,6 +174,29 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
 
         return with_worth(result, table, rows, worth, call.cut_by, specs)
     return result.overall if isinstance(result, Segments | SegmentComparison) else result
+
+
+def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluation | None:
+    """The evaluation from counts, which needs no sort; None where bounds are wider than the given tolerance."""
+    from .engines.count_query import count_table
+
+    if call.compares:
+        raise InputError("exact", "is False, which is for one model", "count two models jointly: cutline sql")
+    call.refuse("clusters", why=NO_CLUSTERS)
+    call.refuse(
+        "weight", "stream", "worth", "cost", why="does not go with counts of cases, by which {exact=False} answers"
+    )
+    if isinstance(table, DuckTable):
+        table = table.copied([table.column(name, role_word(role)) for role, name in roles.named])
+    checked = check(table, roles)
+    ((model, _),) = roles.scores.items()
+    understood = (*getattr(table, "understood", ()), *checked.understood)
+    ev: Evaluation = _judge_counts(call, count_table(table, checked, model), model, understood)
+    if call.tolerance is None:
+        return ev
+    known = [e for e in ev.estimates.values() if e.value == e.value]
+    close = [e.bounds.width <= call.tolerance * max(1.0, abs(e.value)) for e in known if math.isfinite(e.value)]
+    return ev if all(close) else None
 
 
 def _answer_sampled(table: Any, call: VerbCall) -> Any:

@@ -7,6 +7,7 @@ and the samples become a result, with segments if there are any.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -36,7 +37,7 @@ from .types import (
     SegmentLike,
     TableSource,
 )
-from .validate import Rule, check_column, check_columns, check_scores, checked, one_of
+from .validate import Rule, check_column, check_columns, check_flag, check_number, check_scores, checked, one_of
 
 if TYPE_CHECKING:
     from .class_evaluation import ClassComparison, ClassEvaluation
@@ -50,6 +51,7 @@ _COUNTS = ("positives", "negatives", "rows", "low", "high")  # columns of a tabl
 _TABLE = (
     *("label", "score", "weight", "query", "model", "case", "class_column", "missing", *_COUNTS),
     *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
+    *("exact", "tolerance"),
 )
 # an array beside arrays, a column's name beside a table
 _ROWS = ("predicted", "by", "batch", "clusters", "inclusion", "worth", "cost")
@@ -63,6 +65,8 @@ _RULES: dict[str, Rule] = {
     "prevalence": as_prevalence,
     "cut_by": one_of("score", "value", "value_per_cost"),
     "cost": lambda value, _: value,  # of each row: checked with the worth
+    "exact": check_flag,
+    "tolerance": lambda value, name: check_number(value, name, 0.0, math.inf, open_ends=True),
     "estimator": one_of("assisted", "hajek"),  # how labels of some rows are used
     "interval": lambda value, name: (
         value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
@@ -72,7 +76,7 @@ _RULES: dict[str, Rule] = {
 
 # what options are by default; None for those that are not here
 _DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
-_DEFAULTS |= {"estimator": "assisted", "cut_by": "score"}
+_DEFAULTS |= {"estimator": "assisted", "cut_by": "score", "exact": True}
 
 
 class Options(TypedDict, total=False):
@@ -114,6 +118,8 @@ class Options(TypedDict, total=False):
     threads: int | None
     temp_directory: str | os.PathLike[str] | None
     stream: bool | None
+    exact: bool
+    tolerance: float | None
     progress: bool | None
 
 
@@ -226,6 +232,8 @@ def evaluate(
     copied: change them only when you no longer need the result. Up to a million rows of a table are loaded; longer
     tables are sorted by DuckDB within ``memory_limit``, on disk if necessary, and streamed: the measures and analytic
     intervals are the same, other intervals come from a Poisson bootstrap in the same pass. ``stream`` overrides this.
+    ``exact=False`` answers from counts by bucket of the score, in one pass without a sort: each value comes with bounds
+    between which it certainly lies (``ev["roc_auc"].bounds``). With ``tolerance`` rows are sorted where they are wider.
     Labels and numbers are read by the same rules for every source; anything unusual that was detected about a text file
     is in ``ev.facts["understood"]``. With more than two labels and a ``pos_label``, all others count as negative, and a
     :class:`LabelWarning` says which.

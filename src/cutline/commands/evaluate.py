@@ -103,6 +103,15 @@ class EvaluateArguments(
         metavar="N",
         section="Other kinds of files",
     )
+    approximate: bool = option(
+        "Answer from counts by bucket of the score, without a sort, with bounds for each value.",
+        section="Large files and clusters",
+    )
+    tolerance: float | None = option(
+        "As --approximate, but sort the rows if bounds are wider than this.",
+        metavar="WIDTH",
+        section="Large files and clusters",
+    )
     score: str | None = column(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
     )
@@ -232,6 +241,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
                 raise InputError("pos_label", problem, "name one column with {score}, or leave it out")
             raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or use: cutline compare")
         taken = {"score": columns.scores[0], **asked.of_table(engine, columns)}
+        if asked.approximate or asked.tolerance is not None:
+            taken |= {"exact": False, "tolerance": asked.tolerance, "stream": None}
         if asked.by:
             return _evaluate_segments(table, asked, columns, taken)
         few = _few_measures(asked)

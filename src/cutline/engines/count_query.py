@@ -1,10 +1,11 @@
 """The query that counts cases by bucket of the score, in the words of any warehouse.
 
 One ``GROUP BY`` gives, for each bucket, its lowest and highest score, the positives and negatives, and the sums that
-losses need. A probability p has the logit x = ln(p/(1 − p)); buckets are equally long on the scale 8x/(8 + |x|), which
-is fine where most scores lie and still reaches to the last p before 0 and 1. Other scores have edges from a first
-query, and equal steps between two edges. The lower end of a bucket is not part of it, so that a threshold of 0.5 lies
-between two buckets. Labels and missing values are read by the rules of every other source.
+losses need. Buckets of probabilities are equally long on the scale ⁴√p − ⁴√(1 − p). It is as fine as equal steps of
+the logit from 1e-4 to 1 − 1e-4, finer in between, and ends at 0 and 1; and square roots are rounded alike in every
+engine, so that all of them count the same. Other scores have edges from a first query, and equal steps between two
+edges. The lower end of a bucket is not part of it, so that a threshold of 0.5 lies between two buckets. Labels and
+missing values are read by the rules of every other source.
 """
 
 from __future__ import annotations
@@ -13,20 +14,21 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 
 from ..errors import InputError, show
+from ..partition import Partition
 from ..quotas import resolve_quota, why_no_cut
 from ..sources import rules
-from ..sources.counts import DESCRIPTION, LEFT_OUT, SUMS, Counted, check_same_query, read_result
+from ..sources.counts import DESCRIPTION, LEFT_OUT, SUMS, Counted, check_same_query, read_result, root_ends
+from ..sources.sql_table import Checked, SqlTable
 from ..sweep import LOG_EPS
 from ..validate import check_column, check_columns, check_text, check_whole, checked
 
-_HALF = 8.0  # the scale 8x/(8 + |x|) of logits runs from −8 to 8: half as fine at |x| = 3.3 as in the middle
 _STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
 _FOLDED = ("snowflake", "oracle")  # which know an unquoted name by its capital letters
@@ -41,7 +43,7 @@ def number_sql(value: float) -> str:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How scores fall into buckets: by their logit, or between edges that rise."""
+    """How scores fall into buckets: those of probabilities, or between edges that rise."""
 
     buckets: int
     edges: tuple[float, ...] = ()
@@ -50,7 +52,7 @@ class Scheme:
     def name(self) -> str:
         """What tells it from other schemes."""
         if not self.edges:
-            return f"logit:{self.buckets}"
+            return f"roots:{self.buckets}"
         digest = hashlib.sha256(np.array(self.edges, "<f8").tobytes()).hexdigest()[:12]
         return f"edges:{self.buckets}:{digest}"
 
@@ -58,10 +60,8 @@ class Scheme:
         """SQL for the number of the bucket that a score lies in; it rises with the score."""
         if self.edges:
             return self._between(p, 0, len(self.edges) - 1)
-        logit = f"LN({p} / (1 - {p}))"
-        place = f"({number_sql(_HALF)} * {logit} / ({number_sql(_HALF)} + ABS({logit})) + {number_sql(_HALF)})"
-        steps = number_sql(self.buckets / (2.0 * _HALF))
-        inside = f"CAST(CEIL({place} * {steps}) AS BIGINT)"
+        place = f"(SQRT(SQRT({p})) - SQRT(SQRT(1 - {p})) + 1)"
+        inside = f"CAST(CEIL({place} * {number_sql(self.buckets / 2.0)}) AS BIGINT)"
         return f"CASE WHEN {p} <= 0 THEN 0 WHEN {p} >= 1 THEN {self.buckets + 1} ELSE {inside} END"
 
     def _between(self, p: str, first: int, last: int) -> str:
@@ -347,3 +347,48 @@ def _buckets_of_cut(counted: Counted, quota: Any, threshold: float | None) -> li
     if not found:
         raise InputError("refine", "has nothing to resolve: the cut lies between two buckets", "leave it out")
     return sorted(found)
+
+
+def count_table(table: SqlTable, checked: Checked, model: str, buckets: int = 65_536) -> Counted:
+    """The counts of a table that is asked by SQL, in one aggregation: nothing is sorted, and no row comes here.
+
+    Few distinct scores are counted one by one.
+    """
+    totals, p, columns = checked.totals[model], checked.scores[model], (*checked.segments, *checked.batch)
+    if not (math.isfinite(totals.low) and math.isfinite(totals.high)):
+        raise InputError("exact", "is False, and some scores are infinite", "leave them out, or leave {exact} out")
+    keys, of_pos = [column.comparable for column in columns], f"count(*) FILTER (WHERE {checked.positive})"
+    scheme, ends = Scheme(buckets), list[str]()
+    if totals.distinct <= buckets // 2:  # which is counted to within some per cent
+        place = f"({p} + {number_sql(0.0)})"
+    elif totals.low >= 0.0 and totals.high <= 1.0:
+        place = scheme.bucket_sql(p)
+    else:
+        shares = ", ".join(repr(k / _STEPS) for k in range(1, _STEPS))
+        several = (
+            f"percentile_approx({{}}, array({shares}))"
+            if table.dialect.escape
+            else f"approx_quantile({{}}, [{shares}])"
+        )
+        (found,) = table.aggregate([several.format(checked.value(p, "NULL"))])
+        scheme = Scheme(buckets, tuple(np.unique([totals.low, *found, totals.high]).tolist()))
+        place, ends = scheme.bucket_sql(p), [f"min({p})", f"max({p})"]
+    rows = table.grouped(checked, [place, *keys], ["count(*)", of_pos, *ends])
+    at = 1 + len(keys)
+    number, cases, pos = (np.array([row[k] for row in rows], np.float64) for k in (0, at, at + 1))
+    cells = {c.name: [row[k] for row in rows] for k, c in enumerate(columns, 1)}
+    segments, batch = (
+        Partition.of({column.name: cells[column.name] for column in group}, role) if group else None
+        for group, role in ((checked.segments, "segment"), (checked.batch, "batch"))
+    )
+    bucket = number.astype(np.int64) if "CEIL" in place else None
+    if bucket is None:
+        low = high = number
+    elif ends:
+        low, high = (np.array([row[k] for row in rows], np.float64) for k in (at + 2, at + 3))
+    else:
+        high = root_ends(bucket, buckets)
+        low = np.where(bucket > buckets, 1.0, np.where(bucket > 0, root_ends(bucket - 1, buckets), 0.0))
+        low = np.where((bucket > 0) & (bucket <= buckets), np.minimum(np.nextafter(low, 1.0), high), low)
+    counted = Counted(low, high, pos.astype(np.int64), (cases - pos).astype(np.int64), segments, batch, bucket)
+    return replace(counted, described={"score": p, "scheme": scheme.name}, dropped=totals.dropped)

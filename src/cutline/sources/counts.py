@@ -264,11 +264,11 @@ class Counted:
             cell = left[np.searchsorted(left, cell)]
         number = upper[cell[place]]
         low, high, scheme = self.low, self.high, self.described["scheme"].split(":")
-        if scheme[0] == "logit":
+        if scheme[0] == "roots":
             ends = upper[np.unique(cell)]
             lower = np.append(-1, ends)[np.searchsorted(ends, number)]
-            low, high = _logit_end(lower, int(scheme[1])), _logit_end(number, int(scheme[1]))
-            low = np.where(lower < 0, 0.0, np.nextafter(low, 1.0))
+            low, high = root_ends(lower, int(scheme[1])), root_ends(number, int(scheme[1]))
+            low = np.where(lower < 0, 0.0, np.minimum(np.nextafter(low, 1.0), high))
         described = {**self.described, "min_cell": str(least)}
         return replace(self, low=low, high=high, bucket=number, described=described)
 
@@ -281,11 +281,16 @@ def _roundest(first: int, last: int) -> int:
     return int(last) // step * step
 
 
-def _logit_end(number: NDArray[np.int64], buckets: int) -> Floats:
-    """The upper end of a bucket of logits, which are equally long on the scale 8x/(8 + |x|)."""
-    place = np.clip(16.0 * number / buckets - 8.0, -8.0, 8.0)
-    logit = 8.0 * place / np.maximum(8.0 - np.abs(place), 1e-12)
-    return np.where(number >= buckets, 1.0, 1.0 / (1.0 + np.exp(np.clip(-logit, -700.0, 700.0))))
+def root_ends(number: NDArray[np.int64], buckets: int) -> Floats:
+    """The upper ends of buckets of probabilities, which are equally long on the scale ⁴√p − ⁴√(1 − p).
+
+    >>> root_ends(np.array([0, 2, 4]), 4).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    # t = ⁴√p and s = ⁴√(1 − p) have the difference d and the sum e, and t⁴ + s⁴ = (e⁴ + 6d²e² + d⁴)/8 = 1
+    d = np.clip(2.0 * number / buckets - 1.0, -1.0, 1.0)
+    e = np.sqrt(np.sqrt(8.0 * (1.0 + d**4)) - 3.0 * d**2)
+    return np.where(d == 0.0, 0.5, np.where(d < 0.0, ((e + d) / 2.0) ** 4, 1.0 - ((e - d) / 2.0) ** 4))
 
 
 def _grouped(*keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
