@@ -80,7 +80,7 @@ def test_text_page_json_and_recommendation_agree(seed: int, tmp_path: Path) -> N
         verdict = said.verdict
         assert by_goal[goal]["sure"] == said.sure == cmp.recommend(goal).sure
         assert by_goal[goal]["text"] == said.text
-        assert f"{goal}: {said.text}" in told
+        assert f"{words.GOALS[goal]}: {said.text}" in told
         assert page is None or verdict.best in page
         # the sentence says what the numbers say
         gaps = [cmp.difference(said.model, other, said.measure) for other in cmp if other != said.model]

@@ -272,15 +272,6 @@ def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
     return Table([{"model": name, **row} for name, point in points.items() for row in point.batches], "Batch by batch")
 
 
-def segment_order(seg: Any, key: str) -> list[int]:
-    """The segments as a chart shows them: in their own order (months), or else by value, the highest first."""
-    values = [ev.estimates[key].value for ev in seg.evaluations.values()]
-    places = list(range(len(values)))
-    if seg.ordered or seg.order is not None or order_of(list(seg.evaluations)) == "time":
-        return places
-    return sorted(places, key=lambda k: (values[k] != values[k], -values[k]))
-
-
 def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     """The values of a measure by segment and model, and of all rows."""
     if not hasattr(result, "by"):
@@ -288,7 +279,10 @@ def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     models = getattr(result, "models", None) or {result.overall.name: result}
     first = next(iter(models.values()))
     key = first.chosen([measure])[0] if measure is not None else first.chosen()[0]
-    order = segment_order(first, key)
+    values = [ev.estimates[key].value for ev in first.evaluations.values()]
+    order = list(range(len(values)))
+    if not (first.ordered or first.order is not None or order_of(list(first.evaluations)) == "time"):
+        order.sort(key=lambda k: (values[k] != values[k], -values[k]))  # no order of their own: the highest first
     rows = []
     for name, seg in models.items():
         parts = list(seg.evaluations.values())

@@ -27,6 +27,7 @@ from .charts import Chart, colour, dash
 from .plot_data import models_of, points_of, rates_end
 
 GREY, LIGHT, INK = "#6e6e6e", "#d9d9d9", "#222222"
+_INKS = {"currentColor": INK}  # the colour of the text around a chart, on paper
 MARKS = "osD^v<>p"  # of models, where points stand beside each other
 _MOST_NAMES = 60  # classes that are named along a confusion matrix; of more, every second (third, …) one
 _MOST_NUMBERS = 25  # classes up to which each cell of a confusion matrix carries its number
@@ -206,7 +207,7 @@ def at_places(result: Any, plain: str, *, quota: float | None = None) -> str:
 def draw_chart(ax: Any, chart: Chart) -> None:
     """A chart of the page on axes: the same marks on the same scales, lines named beside them."""
     for mark in chart.marks:
-        paint = _ink(mark.paint)
+        paint = _INKS.get(mark.paint, mark.paint)
         match mark.shape:
             case "line":
                 dashes = (0, tuple(d * 0.6 for d in mark.dashes)) if mark.dashes else "-"
@@ -261,12 +262,7 @@ def draw_chart(ax: Any, chart: Chart) -> None:
     if chart.key:
         from matplotlib.patches import Patch
 
-        legend(ax, loc="best", handles=[Patch(color=_ink(paint), label=name) for name, paint in chart.key])
-
-
-def _ink(paint: str) -> str:
-    """The colour of the text around a chart, on paper."""
-    return INK if paint == "currentColor" else paint
+        legend(ax, loc="best", handles=[Patch(color=_INKS.get(paint, paint), label=name) for name, paint in chart.key])
 
 
 # ------------------------------------------------------------------------------------------------- curves

@@ -78,7 +78,7 @@ _READ_AS = {
 _TITLES = {"qrecall": "Recall", "quota_lift": "Lift", "roc_auc": "ROC AUC", "macro(f1)": "Macro F1"}
 # Goals in a reader's words. Two are not in the short text: a known quota is answered above it, and rare positives
 # mostly as wasted places are.
-_GOALS = {
+GOALS = {
     "known quota": "most hits in these places",
     "rare positives": "find rare positives",
     "unknown quota": "places not known yet",
@@ -267,7 +267,7 @@ def comparison_sections(
         yield Section("costs", [*cheapest.sentences, cheapest.others], "Costs of errors")
     goals = [] if _one_class(first) else comparison.recommendations.values()
     if goals and why:
-        yield Section("goals", [f"{_GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
+        yield Section("goals", [f"{GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
     elif goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
@@ -548,7 +548,9 @@ def measure_rows(ev: Any) -> list[dict[str, Any]]:
             disguises = [ev.estimates[other] for other, home in homes.items() if home == key]
             same = ", ".join(f"{ev.specs[d.name].measure.name} {format_value(d.value)}" for d in disguises)
             notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), same and f"same as {same}"]
-        row = {"family": one.section, "measure": name, "": arrow_of(spec)}
+        # a measure between −1 and 1 whose ideal is 0 has no better end
+        arrow = "→ 0" if one.perfect == 0.0 and one.range[0] < 0.0 else ARROWS[spec.better]
+        row = {"family": one.section, "measure": name, "": arrow}
         row |= {"value": format_value(e.value), "on its scale": on_scale(one.range, e)}
         if level is not None:
             row |= {f"{level * 100:.4g}% interval": ends(e.low, e.high), "method": e.method}
@@ -606,12 +608,6 @@ def written(spec: Spec, value: float) -> str:
     if not math.isfinite(value) or not unit:
         return format_value(value) if not 0.001 <= abs(value) < 1000 else f"{value:.3f}"
     return f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×"
-
-
-def arrow_of(spec: Spec) -> str:
-    """Which way is better; a measure between −1 and 1 whose ideal is 0 has no better end."""
-    one = spec.measure
-    return "→ 0" if one.perfect == 0.0 and one.range[0] < 0.0 else ARROWS[spec.better]
 
 
 def on_scale(scale: tuple[float, float], e: Estimate) -> Figure:
@@ -859,7 +855,7 @@ def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
         if needed is not None:
             low, high = round_up(needed.low), round_up(needed.high)
             clear += f"; {low:,} to {high:,} cases needed" if low < high else f"; {low:,} cases needed"
-        rows.append({"if your goal is": _GOALS[goal.goal], "model": names, "clear?": clear})
+        rows.append({"if your goal is": GOALS[goal.goal], "model": names, "clear?": clear})
     return rows
 
 
