@@ -557,6 +557,9 @@ def partial_area(inputs: IntervalInputs) -> Interval:
     error, freedom, _ = inputs.spread
     given = {**inputs.measure.params, **inputs.spec.arguments}
     span = partial_span(given["fpr"], given["tpr"])
+    # few cases lie in the part: with 50 positives, a TPR from 0.9 on rests on five of them
+    cases = span * (inputs.n_neg if given["tpr"] is None else inputs.n_pos)
+    freedom = min(freedom, max(cases - 1.0, 2.0))
     # on McClish's scale an empty part lies a little below 0.5
     low, high = (0.5 - 0.5 * span / (2.0 - span), 1.0) if given["standardized"] else (0.0, span)
     return limits.range_limits(inputs.value, error, freedom, inputs.level, low, high, inputs.trials)
