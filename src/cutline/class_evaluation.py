@@ -114,7 +114,7 @@ class Confusion(HasSections, TabularResult):
         ]
 
     def sections(self) -> list[Section]:
-        """The matrix; a darker cell holds a larger share of its real class."""
+        """The matrix; a darker cell has a larger share of its real class."""
         from .present.class_words import confusion_table
 
         return [Section("confusion", [confusion_table(self)])]
@@ -340,7 +340,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
     def to_dict(self) -> dict[str, Any]:
         """Settings, facts, measures, confusion matrix, classes, and by confidence: errors and calibration.
 
-        ``confusion_shares`` has the cells of the matrix that hold cases, with intervals.
+        ``confusion_shares`` has the cells of the matrix with cases, with intervals.
         """
         content: dict[str, Any] = {
             "name": self.name,

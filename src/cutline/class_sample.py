@@ -29,7 +29,7 @@ class RowFacts:
 
     ``top``: column of the highest score, the first of several; ``place``: how many columns come before the real
     class; ``true``: score of the real class; ``square``: Σ p²; ``cumulative``: squared distance between the cumulative
-    distributions; ``highest``: the highest score. ``sums`` holds the lowest and the highest row sum.
+    distributions; ``highest``: the highest score. ``sums`` contains the lowest and the highest row sum.
     """
 
     top: NDArray[np.int32]
@@ -228,7 +228,7 @@ def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]
 
 
 def codes_of(label: NDArray[Any], names: Sequence[Any], argument: str) -> NDArray[np.int32]:
-    """The number of each label among the class names; a label that is none of them is refused."""
+    """The number of each label among the class names; a label that is none of them is an error."""
     if label.dtype.kind in "iu" and all(isinstance(name, int | np.integer) for name in names):
         numbers = np.asarray(names)
         order = np.argsort(numbers)
@@ -253,7 +253,7 @@ def codes_of(label: NDArray[Any], names: Sequence[Any], argument: str) -> NDArra
 class ClassNames(NamedTuple):
     """The classes in their order; ``in_order``: whether it was given or is that of numbers.
 
-    ``columns`` says where the score column of each class stands, if not in this order.
+    ``columns`` tells where the score column of each class stands, if not in this order.
     """
 
     names: list[Any]

@@ -92,7 +92,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
-        A lead is clear if it holds at all places and over all models at once: at most 1 − level of comparisons of equal
+        A lead is clear if it is so at all places and over all models at once: at most 1 − level of comparisons of equal
         models show any. To test it, rows (or clusters) change sides at random; streamed tables are tested with their
         replicates, at the ends of blocks. With ``every``, lists each change of the leader in this sample, clear or not,
         and the ``share`` of replicates in which it leads (nan if none were drawn).
@@ -131,7 +131,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
     def with_measures(self, *measures: str, level: float | None = None) -> Comparison:
-        """The same models by other measures, or with intervals at another ``level``; refused if tables were streamed,
+        """The same models by other measures, or with intervals at another ``level``; an error if tables were streamed,
         because their rows were not kept.
         """
         drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
@@ -198,7 +198,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     ) -> Table:
         """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval.
 
-        The interval holds for each threshold by itself; with ``simultaneous`` it is wider and holds for all at once.
+        The interval applies to each threshold separately; with ``simultaneous`` it is wider and applies to all at once.
         """
         self._need_common_rows("a difference in net benefit")
         first, second = self._of_models(a, b)

@@ -401,7 +401,7 @@ class _Examination:
         return " ".join(map(shlex.quote, ["cutline", *words, *options]))
 
     def _checked(self, usable: Sequence[str]) -> list[str]:
-        """The words of the command, after its columns were read as it will read them; refused where it would be."""
+        """The words of the command, after its columns were read as it will read them; an error where it would fail."""
         assert self.label is not None
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
         how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}

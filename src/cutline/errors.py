@@ -186,7 +186,7 @@ class NoSuchKey(InputError, KeyError):
 
 
 def look_up(held: Mapping[Any, V], key: Any, argument: str) -> V:
-    """What a mapping holds under a key; refuses one that is not there, or that cannot be a key at all.
+    """What a mapping contains under a key; raises an error for one that is not there, or that cannot be a key at all.
 
     >>> look_up({"a": 1}, ["a"], "name")
     Traceback (most recent call last):

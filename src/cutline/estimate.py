@@ -30,7 +30,7 @@ class Estimate:
     """One measure of one sample.
 
     ``low`` and ``high`` are nan if no interval was requested or none exists. ``method`` names the interval method.
-    ``reason`` says why ``value`` is nan, or why it lacks the interval that was asked for; otherwise it is empty.
+    ``reason`` explains why ``value`` is nan, or why it lacks the interval that was asked for; otherwise it is empty.
     ``certain``: where scores came in buckets, between which ends the value of the cases lies for certain.
     """
 

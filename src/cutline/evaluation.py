@@ -87,7 +87,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     @property
     def sample(self) -> Sample:
-        """Labels and scores, row by row; refused if a table was streamed, because its rows were not kept."""
+        """Labels and scores, row by row; raises an error if a table was streamed, because its rows were not kept."""
         return self.rows.sample
 
     @property
@@ -122,7 +122,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     def with_measures(
         self, *measures: str, level: float | None = None, replicates_out: dict[str, Any] | None = None
     ) -> Evaluation:
-        """The same rows by other measures, or with intervals at another ``level``; refused if a table was streamed,
+        """The same rows by other measures, or with intervals at another ``level``; an error if a table was streamed,
         because its rows were not kept.
 
         ``replicates_out`` takes the replicates of every measure, for a comparison.
@@ -250,7 +250,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         cost_fn: float | None = None,
         prevalence: float | None = None,
     ) -> Cut:
-        """The threshold for one goal, as :func:`threshold_for` finds it; with ``confidence`` it holds on new data."""
+        """The threshold for one goal, as :func:`threshold_for` finds it; ``confidence`` makes it valid on new data."""
         from .decide.thresholds import find_cut
 
         goals: dict[str, Any] = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
@@ -278,7 +278,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     ) -> DecisionCurve:
         """Net benefit and expected cost by threshold probability (``x``), with a band.
 
-        The band holds for each point by itself; with ``simultaneous`` it is wider and holds the whole curve.
+        The band applies to each point separately; with ``simultaneous`` it is wider and contains the whole curve.
         """
         from .decide.error_costs import decision_curve
 
@@ -590,7 +590,7 @@ def evaluation_of(
 
 
 def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> None:
-    """Refuse what batches as units leave no room for."""
+    """Raise an error for what batches as units leave no room for."""
     if prevalence is not None:
         raise whole_list("{prevalence}")
     if settings.stratify:

@@ -39,7 +39,7 @@ _MOST_BITS = 21  # of a hash that number its places: a table of 8 MB
 class Partition:
     """The part of each row as a number from 0, and the keys of the parts in their order.
 
-    A key is a value of the column; where several columns are crossed, a tuple of values. ``order`` says what the parts
+    A key is a value of the column; where several columns are crossed, a tuple of values. ``order`` tells what the parts
     are ordered by: numbers, time, the order that the column itself declares, or names, which have no order of their
     own. ``by`` names the columns.
 

@@ -25,7 +25,7 @@ class Ranking:
     """The sufficient statistic of a scored sample: distinct scores, best first, with the cases that have them.
 
     ``pos`` and ``neg`` are what the measures sum: numbers of rows, or sums of weights in a weighted sample.
-    ``rows`` is the number of rows, ``weighted`` says which of the two it is.
+    ``rows`` is the number of rows, ``weighted`` tells which of the two it is.
     """
 
     score: NDArray[Any]

@@ -21,7 +21,7 @@ PARAMETERS: dict[str, str] = {
     "that need probabilities.",
     "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1. All others "
     "count as negative; if there are several, a :class:`LabelWarning` names them with their rows.",
-    "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is refused. None: "
+    "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is an error. None: "
     "all others, with a warning if there are several.",
     "worth": "What each row is worth if it is a hit: an amount, an order value, tonnes; not negative. It adds "
     "``value_captured``, ``value_recall`` and ``value_per_place`` to the measures.",
@@ -63,14 +63,14 @@ PARAMETERS: dict[str, str] = {
     "in each batch, not once over the whole list.",
     "by": "The segment of each row: a column of any values, or the name of one; several columns are crossed. Each "
     "segment is also reported separately.",
-    "case": "In a table with one row for each case and model, or case and class: the name of the column that says "
+    "case": "In a table with one row for each case and model, or case and class: the name of the column that tells "
     "which case.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
     "evaluations and plans also a pair of it and its standard error.",
     "label_plan.prevalence": "The share of positives to expect if no labels are known yet. By default the mean of the "
-    "scores if they are probabilities, otherwise 5 %.",
+    "scores if they are probabilities, otherwise 5%.",
     "label_plan.label": "The labels known so far, None or nan elsewhere. They improve the choice, and those rows are "
     "not drawn again.",
     "inclusion": "The probability that each row had of being labelled, whether it was or not, or the name of its "
@@ -138,7 +138,7 @@ PARAMETERS: dict[str, str] = {
     "equal rows.",
     "model": "In a table with one row for each case and model: the name of the column with the model.",
     "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
-    "missing": "What to do with rows that lack a label, score or weight: ``'error'`` refuses the table, ``'drop'`` "
+    "missing": "What to do with rows that lack a label, score or weight: ``'error'`` raises an error, ``'drop'`` "
     "leaves the rows out and reports how many.",
     "delimiter": "The character between the fields of a text file. Detected by default.",
     "quote": "The character around quoted fields of a text file. Detected by default.",
@@ -188,7 +188,7 @@ PARAMETERS: dict[str, str] = {
     "eps": "Probabilities closer to 0 or 1 than this are moved to this distance, so a single case cannot make "
     "the loss infinite.",
     "alpha": "The weight of positives; negatives weigh 1 − alpha. By default equal weights, or inverse class "
-    "frequencies if the measure says so.",
+    "frequencies if the measure does so.",
     "gamma": "How strongly easy cases are down-weighted; 0: not at all.",
     "zero_recall_precision": "The precision at recall 0: 0 as printed in the paper, or 1.",
     "g": "The value of a place (the worst is 1): a non-decreasing function of an array of places.",
@@ -371,7 +371,7 @@ PARAMETERS: dict[str, str] = {
     "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
     "``value`` (per place and per hit, which add profit).",
     "ClassEvaluation.abstain.accuracy": "The minimum accuracy of the answers.",
-    "ClassEvaluation.abstain.confidence": "The probability that this holds on new cases.",
+    "ClassEvaluation.abstain.confidence": "The probability that this is true on new cases.",
     "ClassEvaluation.calibration.bins": "How many groups of equally many rows.",
     "ClassEvaluation.most_confused.n": "How many pairs to show.",
     "ClassEvaluation.of.label": "The class that counts as positive.",
@@ -401,7 +401,7 @@ PARAMETERS: dict[str, str] = {
     "a function of the places 1 … k, 1 the worst, that does not fall.",
     "GrowthComparison.classes_to_tell.power": "The probability to find the difference.",
     "GrowthComparison.sections.everything": "Whether to name the methods.",
-    "Favorability.top_t_accuracy.t": "How many of the best classes may hold the right one.",
+    "Favorability.top_t_accuracy.t": "How many of the best classes may contain the right one.",
     "GrowthMethod.settled.evidence": "The task whose data choose the settings.",
     "InputError.argument": "The argument that cannot be used; None if the problem concerns no single argument.",
     "InputError.problem": "What is wrong with it.",
@@ -514,7 +514,7 @@ ATTRIBUTES: dict[str, str] = {
     "Abstention.errors": "How many of them were wrong.",
     "BatchPoint.names": "The batches, in order.",
     "BatchPoint.asked": "The quota of each batch; None at a threshold.",
-    "BatchPoint.cells": "What each batch holds: hits, cases taken, positives, cases, and moments of the taken.",
+    "BatchPoint.cells": "What each batch contains: hits, cases taken, positives, cases, and moments of the taken.",
     "BatchPoint.thresholds": "The threshold of each batch's cut.",
     "BatchRules.evaluations": "The rules, by name.",
     "BatchRules.quota": "The quota of each batch.",
@@ -595,7 +595,7 @@ ATTRIBUTES: dict[str, str] = {
     "Extrapolation.plausible": "The methods that the back-test does not exclude.",
     "Extrapolation.backtest": "How well each method predicted the observed task from parts of it.",
     "Extrapolation.replicates": "The distributions fitted to resampled classes.",
-    "Extrapolation.general_notes": "Caveats that hold for any number of classes.",
+    "Extrapolation.general_notes": "Caveats that apply to any number of classes.",
     "Extrapolation.calibrated": "Whether intervals come from the model of the error of `auto`.",
     "FunctionBasis.functions": "Functions of u, vectorised, whose weighted sum is D̄.",
     "FunctionBasis.name": "What reports call it.",

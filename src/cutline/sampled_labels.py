@@ -221,7 +221,7 @@ def label_plan(
 
     ``label``: labels that are already known (None or nan elsewhere). They improve the plan; those rows are not drawn
     again, and their ``inclusion`` is 1. Without labels, ``prevalence`` is the expected share of positives (by default
-    the mean of the scores if they are probabilities, otherwise 5 %).
+    the mean of the scores if they are probabilities, otherwise 5%).
 
     Columns of a table are named: ``label_plan(table, score="p", label="y", budget=200, measure="pem")``.
 

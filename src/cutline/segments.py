@@ -88,7 +88,7 @@ class SegmentedRows(PicklesFields):
         raise NotImplementedError
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """The rows outside a segment, by some measures; refused where the rows were not kept."""
+        """The rows outside a segment, by some measures; raises an error where the rows were not kept."""
         problem = "is missing: this table was streamed, and the rows outside a segment were not summed"
         raise InputError("reference", problem, "name the segment to compare with")
 
@@ -468,7 +468,7 @@ class Segments(BySegment[Any]):
         If there are two segments, the first is compared with the second. Intervals of differences and ratios combine
         those of the two independent estimates (MOVER); if clusters span both, they come from leaving out each cluster's
         rows in both. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
-        number of places are left out (``left_out`` says why): segments of different sizes do not share them.
+        number of places are left out (``left_out`` explains why): segments of different sizes do not share them.
         """
         if len(self) < 2:
             raise InputError("by", "gives a single segment", "give at least two to compare")

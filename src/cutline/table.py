@@ -117,7 +117,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """One thing that a result has to say: sentences, tables and pictures under a title, for every medium.
+    """One part of a result: sentences, tables and pictures under a title, for every medium.
 
     ``name`` is what a program finds it by: a part of a page, a key of a document.
     """
@@ -174,7 +174,7 @@ class DictResult(PicklesFields):
 
     @checked
     def to_json(self, *, indent: int | None = None) -> str:
-        """What :meth:`to_dict` holds as JSON, after the answer in sentences, if there is one (``answer``).
+        """What :meth:`to_dict` contains as JSON, after the answer in sentences, if there is one (``answer``).
 
         Not-a-number becomes null, infinities the strings "inf" and "-inf".
         """
@@ -191,10 +191,10 @@ class TabularResult(HasRows, PicklesFields):
 
 @documented
 class HasSections:
-    """A result that says once what it has to say; a terminal and a notebook show it by the same sections."""
+    """A result made of sections, which a terminal and a notebook show alike."""
 
     def sections(self) -> Iterable[Section]:
-        """What the result has to say, in the order in which a reader wants it."""
+        """The sections of the result, in the order in which a reader wants them."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -208,7 +208,7 @@ class HasSections:
         return as_html(self.sections())
 
     def to_markdown(self) -> str:
-        """What the result has to say as Markdown, for a model card or a merge request."""
+        """The result as Markdown, for a model card or a merge request."""
         from .present.render import as_markdown
 
         return as_markdown(self.sections())
@@ -260,7 +260,7 @@ class HasReport(HasSections):
     words: ClassVar[str]
 
     def sections(self, **options: Any) -> Iterable[Section]:
-        """What the result has to say, for every medium; options: those of the function that ``words`` names."""
+        """The sections of the result, for every medium; options: those of the function that ``words`` names."""
         module, function = self.words.split(".")
         make = getattr(import_module(f".present.{module}", __package__), function)
         sections: Iterable[Section] = make(self, **options)
@@ -342,7 +342,7 @@ class MappingResult(TabularResult, Mapping[K, V]):
 
 
 class ByMeasure(TabularResult):
-    """A result that holds estimates by measure string; a name that finds one is in it."""
+    """A result that contains estimates by measure string; a name that finds one is in it."""
 
     name: str
     estimates: Mapping[str, Estimate]

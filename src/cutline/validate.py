@@ -33,7 +33,7 @@ _FLAGS = (
 def check_number(
     value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
 ) -> float:
-    """A number within bounds, or an error that says which."""
+    """A number within bounds, or an error that tells which."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
         raise InputError(name, f"must be a number, got {show(value)}")
     try:
@@ -138,7 +138,7 @@ check_column = partial(check_text, kind="the name of a column")
 
 
 def check_function(value: Any, name: str, arguments: str, remedy: str) -> None:
-    """Refuse what cannot be called with so many arguments, before the work and not in the midst of it."""
+    """Raise an error for what cannot be called with so many arguments, before the work and not in the midst of it."""
     problem = "" if callable(value) else f"is {show(value)}"
     try:
         if not problem:

@@ -208,7 +208,7 @@ def evaluate(
 
     **Several classes.** A matrix or frame with a column for each class, or several score columns (``score=["p_cat",
     "p_dog"]`` or ``"p_*"``), or ``predicted`` classes, give a :class:`ClassEvaluation`. The predicted class is the one
-    with the highest score, the first of equal ones, unless ``predicted`` says otherwise. ``ordered=True`` adds the
+    with the highest score, the first of equal ones, unless ``predicted`` gives another one. ``ordered=True`` adds the
     measures for ordered classes. With ``case`` and ``class_column`` a table has a row for each case and class.
 
     **Segments and batches.** With ``by`` the evaluation also has ``ev.segments``: a mapping from segment to the
@@ -394,7 +394,7 @@ class VerbCall:
         return [n for n in changed if not isinstance(self.values[n], plain) or self.values[n] != defaults[n]]
 
     def refuse(self, *names: str, why: str, remedy: str = "leave it out") -> None:
-        """Refuse the first of some options that was given."""
+        """Raise an error for the first of some options that was given."""
         for name in self.given(*names):
             raise InputError(name, why, remedy)
 
@@ -403,7 +403,7 @@ class VerbCall:
         return {name: self.values[name] for name in names}
 
     def _names_columns(self) -> bool:
-        """Whether columns of a table are named; refuses a call that has arrays too."""
+        """Whether columns of a table are named; raises an error for a call that has arrays too."""
         named, arrays = self.given(*_TABLE), self.given(self.scores_argument, "sample_weight")
         scores = self.values[self.scores_argument]
         if isinstance(scores, str):
@@ -440,7 +440,7 @@ class VerbCall:
         return bool(self.given(*_COUNTS))
 
     def settings(self, *, several: bool = False) -> Settings:
-        """How intervals are made; refuses options that are not for so many classes."""
+        """How intervals are made; raises an error for options that are not for so many classes."""
         if several:
             rule, why, remedy = CLASS_INTERVAL, "is for two classes, and here are several", "leave it out"
             self.refuse(*_TWO_CLASSES, why=why, remedy=f"{remedy}; ev.of(label) evaluates one class against the rest")

@@ -1,6 +1,6 @@
 """One judgement for each question, told the same wherever it is told.
 
-A :class:`Difference` says whether the data tell two models apart by one measure; a :class:`Verdict` which model is best
+A :class:`Difference` tells whether the data separate two models by one measure; a :class:`Verdict` which model is best
 by it, and whether that is sure. Headline, recommendation, tables, page and JSON render them; none judges again.
 """
 
@@ -384,7 +384,7 @@ class Models(MappingResult[str, E]):
         return Table(rows, "Differences between models (a − b)")
 
     def _of_models(self, *names: str) -> list[E]:
-        """The evaluations of some of the models; refuses a name that is not among them."""
+        """The evaluations of some of the models; raises an error for a name that is not among them."""
         for name in names:
             if not isinstance(name, str) or name not in self.evaluations:
                 raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.evaluations)}")
@@ -415,7 +415,7 @@ class Models(MappingResult[str, E]):
 
 
 class CasesNeeded(NamedTuple):
-    """From how many to how many cases like these a difference would take to be detected, with 80 % power.
+    """From how many to how many cases like these a difference would take to be detected, with 80% power.
 
     ``basis``: ``margin`` (a true difference of the size that you named) or ``observed`` (if the true difference is as
     observed).
@@ -438,7 +438,7 @@ _TOO_SMALL = 1e6  # standard errors; more cases than any list has would be neede
 
 
 def cases_needed(gap: Difference) -> CasesNeeded | None:
-    """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ², SE² between its χ² limits (80 %).
+    """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ², SE² between its χ² limits (80%).
 
     δ is the margin, or else the observed difference. None where the standard error is not known or the number would be
     longer than any list, and, without a margin, where the models cannot be told from equal even before the adjustment

@@ -103,7 +103,7 @@ NEEDS: dict[Need, str] = {
 }
 BOTH: tuple[Need, Need] = ("positives", "negatives")
 PARTS = ("cut", "pairs", "gaps", "precision", "places", "hull", "losses", "ranking", "columns")
-# what holds for a family unless a declaration says otherwise
+# what applies to a family unless a declaration says otherwise
 _OF_FAMILY: dict[Family, dict[str, Any]] = {
     "probability": {"part": "losses", "scores": "probability"},
     "ranking": {"rank_based": True},
@@ -126,7 +126,7 @@ class Measure:
     not met). ``perfect`` is the value of a perfect model (by default the best end of the range), ``chance`` the mean
     over all orders of the cases (at a threshold: with as many above it), each a number or a formula in ``SYMBOLS``;
     ``one_class_needs`` is the option without which both classes must be there; ``checks`` has the rules of its options.
-    ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
+    ``tie_rule`` tells how equal scores count (``TIE_RULES``); empty where their order cannot matter.
 
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
@@ -142,7 +142,7 @@ class Measure:
     ``areas`` names the totals beyond the confusion matrix that it needs, ``row_value`` gives each row's own
     contribution where it is, or contains, a mean over rows. ``mean``: which mean over the classes it is, of the
     two-class measure ``mean_of``; ``by_class``: it compares classes that were sampled by themselves, so that each adds
-    a variance of its own. ``ordered``: it reads the order of the classes. ``remark`` says of the options in which unit
+    a variance of its own. ``ordered``: it reads the order of the classes. ``remark`` tells for options in which unit
     the value is, where that differs between libraries.
 
     ``batch_mean``: of a list in batches it is the mean over them, as search engines are judged query by query.

@@ -1,4 +1,4 @@
-"""Measures of a whole ranking. Each says how it counts ties (``tie_rule``)."""
+"""Measures of a whole ranking. Each declares how it counts ties (``tie_rule``)."""
 
 from __future__ import annotations
 
@@ -435,7 +435,7 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     checks={"alpha": partial(check_number, low=0.0, open_ends=True)},
 )
 def bedroc(ranking: Ranking, alpha: float) -> Any:
-    """How early the positives come: a place counts exp(−alpha·place/n); with alpha 20, the top 8 % dominate.
+    """How early the positives come: a place counts exp(−alpha·place/n); with alpha 20, the top 8% dominate.
 
     >>> round(bedroc([1, 0, 1, 0, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], alpha=20), 4)
     0.9304

@@ -146,7 +146,7 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     """Predict the accuracy with more classes than you tested.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
-    It may instead hold the number of wrong classes that the right one beat (--wins), the embedding of each probe
+    It may instead contain the number of wrong classes that the right one beat (--wins), the embedding of each probe
     (--gallery), or accuracies at several numbers of classes (--accuracy and --sizes).
 
     With --strangers, it prints how many people in the gallery are missed (FNIR) if no more than a share --fpir of
@@ -319,7 +319,7 @@ def _from_accuracies(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
     return {"accuracies": pairs.tolist()}
 
 
-# What FILE may hold: how it is read, and the options that this kind of file takes.
+# What FILE may contain: how it is read, and the options that this kind of file takes.
 _Reader = Callable[["DuckTable", ExtrapolateArguments], dict[str, Any]]
 _KINDS: dict[str, tuple[_Reader, tuple[str, ...]]] = {
     "scores": (_from_scores, (*_RECOGNISED, *_COMPETITORS, *_FIRST_PLACES, *_CURVE)),

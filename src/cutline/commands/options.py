@@ -203,7 +203,7 @@ def read_places(text: str) -> dict[str, int]:
 
 
 def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
-    """Refuse more than one score."""
+    """Raise an error for more than one score."""
     if len(value) > 1:
         remedy = "give it once; for several models use: cutline compare"
         raise InputError("score", f"is given {len(value)} times", remedy)
@@ -495,7 +495,7 @@ def command(
 
 
 def refuse_others(asked: Arguments, meant: Sequence[str], problem: str, remedy: str) -> None:
-    """Refuse an option that was given and has no meaning here: one that is not among these."""
+    """Raise an error for an option that was given and has no meaning here: one that is not among these."""
     for param in click.get_current_context().command.params:
         if param.name in asked.given and param.name not in meant:
             raise InputError(None, f"{max(param.opts, key=len)} {problem}", remedy)

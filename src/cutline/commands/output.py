@@ -125,14 +125,14 @@ def _check_writable(path: str, option: str) -> None:
 
 
 def check_extra(extra: str, *modules: str) -> None:
-    """Refuse what needs a library that is not installed, before anything is computed."""
+    """Raise an error for what needs a library that is not installed, before anything is computed."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         raise InputError(None, f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
 
 
 def check_plot(plot: str | None, kind: str | None = None) -> None:
-    """Refuse a picture that cannot be drawn, before anything is computed."""
+    """Raise an error for a picture that cannot be drawn, before anything is computed."""
     if plot is None:
         if kind is not None:
             raise InputError("plot_kind", "needs a file to draw into", "add --plot PATH")

@@ -238,7 +238,7 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
 
 
 def negative_labels(asked: Arguments) -> tuple[str, ...] | None:
-    """The labels that count as negative, as ``Roles`` takes them: a file may hold "unknown" or a row of totals."""
+    """The labels that count as negative, as ``Roles`` takes them: a file may contain "unknown" or a row of totals."""
     if asked.rest_negative and (asked.negative or asked.positive is None):
         problem = "counts all labels but the positive one as negative"
         raise InputError("neg_label=None", problem, "name that one with {pos_label}, and leave {neg_label} out")
@@ -265,7 +265,7 @@ def say_if_suspicious(rows: LoadedColumns) -> None:
 
 
 def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weight: str | None = None) -> None:
-    """Say so where rows are of case and model: together they are no model, and no independent rows."""
+    """Note where rows are of case and model: together they are no model, and no independent rows."""
     from ..sources.profiles import case_and_model, label_candidates, profiles
 
     taken = (label, *scores, weight)
@@ -300,7 +300,7 @@ def complete_rows(
 
 
 def choose_engine(asked: Arguments) -> str:
-    """``memory``, ``duckdb`` or ``spark``; refuses what does not go together."""
+    """``memory``, ``duckdb`` or ``spark``; raises an error for what does not go together."""
     machine = asked.named("memory_limit", "threads", "temp_directory")
     engine, file = asked.engine, asked.file
     if engine == "auto":
@@ -331,7 +331,7 @@ def named_columns(engine: str, table: Any, asked: Arguments, scores: Sequence[st
 def _spark_frame(file: str, master: str) -> Iterator[Any]:
     """The file as a DataFrame of a session that ends with the command.
 
-    Spark finds the cells of text, and their types, by rules of its own: text is refused.
+    Spark finds the cells of text, and their types, by rules of its own: text is an error.
     """
     from ..sources.file_formats import kind_of
 

@@ -40,7 +40,7 @@ _CLEARLY_WIDER = 1.15  # independent batches seldom lengthen intervals by more
 
 @dataclass(frozen=True, repr=False)
 class BatchPoint(OperatingPoint):
-    """All batches at one quota or threshold: counts over all of them, and what each holds.
+    """All batches at one quota or threshold: counts over all of them, and what each contains.
 
     ``threshold`` is nan if each batch has its own cut; the tied cases are those at the cuts of all batches.
     ``expected_hits`` is the mean per batch, ``next_hits`` a prediction interval for the next batch. Both come from the

@@ -371,7 +371,7 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: fl
     while the likelihood falls: whole steps run away where probabilities are far too extreme.
 
     The variance is the larger of two. The inverse information A⁻¹ is right only if the line is true, and at slope 1 it
-    is not where probabilities are miscalibrated (73.8 % of 95 % intervals covered). The sandwich A⁻¹BA⁻¹ (White 1982)
+    is not where probabilities are miscalibrated (73.8% of 95% intervals covered). The sandwich A⁻¹BA⁻¹ (White 1982)
     is near 0 where the sample has shown none of the rare errors that the probabilities predict.
     """
     clipped = np.clip(p, EPS, 1.0 - EPS)

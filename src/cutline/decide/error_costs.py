@@ -171,7 +171,7 @@ def _cheapest_cut(ranking: Ranking, prices: ErrorPrices) -> tuple[float, float, 
 class _TriedCuts:
     """The thresholds of one model that are tried in each replicate, ascending; the first takes all rows.
 
-    They are the corners of the hull and evenly spread places of the list. ``stretch`` says between which of them each
+    They are the corners of the hull and evenly spread places of the list. ``stretch`` tells between which of them each
     row lies, so that a replicate is two counts of rows and no sort.
     """
 
@@ -485,12 +485,12 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
 
     @property
     def band_words(self) -> str:
-        """What the band holds, for legends."""
+        """What the band contains, for legends."""
         return f"{self.level:.0%} band {'of the whole curve' if self.simultaneous else 'for each point by itself'}"
 
 
 def check_probabilities(sample: Sample, what: str) -> None:
-    """Refuse scores that are not probabilities, naming the row."""
+    """Raise an error for scores that are not probabilities, naming the row."""
     if sample.are_probabilities:
         return
     bad = (sample.score < 0) | (sample.score > 1)
@@ -503,7 +503,7 @@ def check_probabilities(sample: Sample, what: str) -> None:
 
 
 def need_both_classes(n_pos: float, n_neg: float, so: str) -> None:
-    """Refuse rows of one class, and say what cannot be done with them."""
+    """Raise an error for rows of one class, and name what cannot be done with them."""
     if 0 in (n_pos, n_neg):
         raise InputError("y_true", f"holds one class only, so {so}", "pass both classes")
 
@@ -535,9 +535,9 @@ def decision_curve(
     """Net benefit and expected cost of acting on ``score > x``, with a band.
 
     The band is normal, from the spread of what each case (or cluster of cases) adds, and ends above where true
-    positives alone would bring no more. It holds for each point by itself: in four simulated worlds the whole curve lay
-    inside in 60 to 72 of 100 samples. ``simultaneous`` widens it so that it holds the whole curve (94 to 98). Where
-    hardly any case lies above a high threshold, its lower end says what one unseen false positive would cost.
+    positives alone would bring no more. It is valid point by point: in four simulated worlds the whole curve lay
+    inside in 60 to 72 of 100 samples. ``simultaneous`` widens it so that it contains the whole curve (94 to 98). Where
+    hardly any case lies above a high threshold, its lower end shows what one unseen false positive would cost.
     """
     grid = check_grid(x)
     benefit, covariance = _net_benefit(grid, prevalence, clusters, sample)
@@ -656,7 +656,7 @@ def _net_benefit(
 
 
 def _reach(covariance: Floats, level: float, simultaneous: bool, seed: int) -> float:
-    """How many standard errors a band is wide: for each point by itself, or so that it holds the whole curve.
+    """How many standard errors a band is wide: for each point separately, or so that it contains the whole curve.
 
     The latter is the quantile of the largest deviation of a Gaussian curve with this covariance, from 20,000 draws:
     enough for two digits, and quick.

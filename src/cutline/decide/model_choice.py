@@ -225,7 +225,7 @@ def error_verdict(comparison: Any) -> Verdict:
 
 
 def cross_fitted_errors(rows: Any, seed: int) -> Any:
-    """Which rows are decided wrongly, each at the threshold that is best in the folds that do not hold it."""
+    """Which rows are decided wrongly, each at the threshold that is best in the folds that do not contain it."""
     sample = rows.sample
     if sample.weight is not None:
         raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
@@ -253,7 +253,7 @@ def cross_fitted_errors(rows: Any, seed: int) -> Any:
 class Clear:
     """Which model is clearly ahead of every other at each place of ``grid``: its number, or -1; judged for all at once.
 
-    ``method`` says how.
+    ``method`` tells how.
     """
 
     grid: Floats
@@ -291,7 +291,7 @@ def _stretches(axis: str, rankings: Mapping[str, Ranking], places: Floats, state
 def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Clear) -> Table:
     """From where to where one model clearly finds the most positives (Arbel & Rokach Fig. 4), the rest joined.
 
-    ``clear``: the lead holds at all places and over all models at once. ``more_hits``: mean lead over the next model.
+    ``clear``: it leads at all places and over all models at once. ``more_hits``: mean lead over the next model.
     """
     names, method = list(rankings), clear.method
     hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
@@ -316,7 +316,7 @@ def every_lead(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid:
 
     Somebody leads at every place, also among equals. ``share`` is the share of bootstrap replicates in which that model
     leads (alone or level), averaged over the stretch: a description, not a test, for the best of several curves leads
-    in most replicates by luck alone. ``drawn`` holds the positives found by model, replicate and place of ``grid``.
+    in most replicates by luck alone. ``drawn`` contains the positives found by model, replicate and place of ``grid``.
     """
     names = list(rankings)
     hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
@@ -377,7 +377,7 @@ class SwapSet(HasSections, HasPlot, DictResult):
     ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
     neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval,
     ``p_value`` that of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is
-    how many rows of such a swap set must be labelled to detect a difference of the observed size (80 % power). ``plot``
+    how many rows of such a swap set must be labelled to detect a difference of the observed size (80% power). ``plot``
     draws the cases that enter and leave, with their hits.
     """
 
@@ -487,11 +487,11 @@ def swaps(
         sizes = [max(1, round(side.size)) for side in (a, b)]
         hits = [min(n, round(side.rate * side.size)) for n, side in zip(sizes, (a, b), strict=True)]
         p_value = float(fisher_exact([[k, n - k] for k, n in zip(hits, sizes, strict=True)])[1])
-    if a.cases > 0 and a.rate != b.rate:  # rows, half of them entering, for 80 % power to see such a difference
+    if a.cases > 0 and a.rate != b.rate:  # rows, half of them entering, for 80% power to see such a difference
         p, q = a.rate, b.rate
         middle = (p + q) / 2.0
         spread = z_of(level) * math.sqrt(2.0 * middle * (1.0 - middle))
-        spread += 0.8416 * math.sqrt(p * (1.0 - p) + q * (1.0 - q))  # z of 80 %
+        spread += 0.8416 * math.sqrt(p * (1.0 - p) + q * (1.0 - q))  # z of 80%
         each = (a.rows + b.rows) / (a.size + b.size)  # rows whose weights differ tell less than as many of equal weight
         needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each)
     difference = Estimate("difference in hits", a.hits - b.hits, low, high, level, "newcombe")

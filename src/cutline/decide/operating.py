@@ -92,7 +92,7 @@ def operating_point(
     """The cut at a ``quota`` or ``threshold``, or the best that reaches a recall, precision, specificity or fpr here.
 
     ``recall``: the fewest cases that reach it; ``precision`` and ``specificity``: the most cases that keep it;
-    ``fpr``: the most cases that stay within it. ``cut_of`` says what is known of a cut where rows are not independent.
+    ``fpr``: the most cases that stay within it. ``cut_of`` tells what is known of a cut where rows are not independent.
     """
     given = {name: value for name, value in cuts.items() if value is not None}
     if len(given) != 1:
@@ -197,7 +197,7 @@ def percentile_estimate(name: str, value: float, drawn: Floats, level: float) ->
 
 
 def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0, mean: Interval | None = None) -> Interval:
-    """Interval for the positives that the next list of the same size will hold, cut at the same share.
+    """Interval for the positives that the next list of the same size will contain, cut at the same share.
 
     A prediction: it assumes that the next list is drawn from the same population. ``optimism``: hits that are due to
     choosing the cut on these data. ``mean``: the interval of the mean, which it contains.
@@ -318,7 +318,7 @@ class Abstention:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The cut, its results on this sample, what holds on new cases, and the summary sentence."""
+        """The cut, its results on this sample, what applies to new cases, and the summary sentence."""
         return {**asdict(self), "sentence": self.sentence}
 
     def __repr__(self) -> str:
@@ -330,7 +330,7 @@ def abstain(totals: ClassTotals, accuracy: float, confidence: float) -> Abstenti
 
     Each cut is tested by the exact binomial test that the accuracy above it is no more than ``accuracy``. Tests run
     down the list from five starting points, each until one fails, with a fifth of the error probability each
-    (fixed-sequence testing; Angelopoulos et al. 2021, "Learn then test"): the promise holds for whichever cut is taken.
+    (fixed-sequence testing; Angelopoulos et al. 2021, "Learn then test"): the guarantee covers whichever cut is taken.
     """
     from scipy.special import bdtrc
 

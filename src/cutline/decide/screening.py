@@ -22,7 +22,7 @@ from ..types import Floats, Label, Labels, TableSource
 from ..validate import check_amount, check_column, check_list, checked
 from .selection import TieRule, select
 
-_REPLICATES = 400  # by default: enough for percentiles at 95 %
+_REPLICATES = 400  # by default: enough for percentiles at 95%
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +171,7 @@ def screen(
 
 
 def _middle(values: Floats, level: float) -> tuple[float, float]:
-    """The middle of replicates that holds a share ``level`` of them; some may be infinite."""
+    """The middle of replicates that contains a share ``level`` of them; some may be infinite."""
     defined = np.sort(values[~np.isnan(values)])
     if len(defined) == 0:
         return math.nan, math.nan

@@ -1,4 +1,4 @@
-"""Limited places: whom to take, what each portion of the list holds, and how segments share one list."""
+"""Limited places: whom to take, what each portion of the list contains, and how segments share one list."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ TieRule = Literal["random", "expand", "shrink"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The chosen rows, best first; use it as an index. Its note says how many tied at the cut and how that was
+    """The chosen rows, best first; use it as an index. Its note tells how many tied at the cut and how that was
     resolved.
 
     If rows were chosen within batches, they come batch by batch; ``batches`` describes each, and ``threshold`` is nan.
-    If they were chosen by segment, ``places`` says how many each segment has.
+    If they were chosen by segment, ``places`` tells how many each segment has.
     """
 
     indices: NDArray[np.intp]
@@ -220,7 +220,7 @@ def lift_table(
 ) -> Table:
     """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns.
 
-    Portion k of m holds the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so sizes differ by at most one if n is
+    Portion k of m contains the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so sizes differ by at most one if n is
     not a multiple of m. A tie across a boundary is shared pro rata (Eq. 5). Of a weighted list n is the sum of weights.
 
     >>> table = lift_table([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], portions=3)
@@ -238,7 +238,7 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     bounds = [*(n * k // portions for k in range(portions)), n]
     hits_up_to = hits_at(ranking, np.array(bounds, dtype=np.float64))
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
-    groups = np.searchsorted(ends[:-1], np.array(bounds[1:]) * (1.0 - 1e-12))  # the group that holds the last place
+    groups = np.searchsorted(ends[:-1], np.array(bounds[1:]) * (1.0 - 1e-12))  # the group that contains the last place
     sizes, hits, last = np.diff(bounds), np.diff(hits_up_to), np.array(bounds[1:])
     columns = {
         "portion": range(1, portions + 1),
@@ -295,7 +295,7 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
-    that have at least 2 % of the cases, as the four-fifths rule does. ``four_fifths`` is ``below`` if the interval lies
+    that have at least 2% of the cases, as the four-fifths rule does. ``four_fifths`` is ``below`` if the interval lies
     below 0.8, ``kept`` if it lies above, and ``cannot tell`` otherwise.
     """
 
@@ -385,7 +385,7 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
 
     @property
     def sentence(self) -> str:
-        """What the four-fifths rule says of this list."""
+        """What the four-fifths rule gives for this list."""
         against = "the highest" if self.reference is None else f"that of {self.reference}"
         if self.reference is None and len(self.rates.yardsticks) < len(self.segments):
             against += " among segments with at least 2 % of the cases"

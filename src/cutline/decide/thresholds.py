@@ -1,7 +1,7 @@
 """The threshold for a goal: a recall, precision, specificity or false positive rate, a quota, or the least cost.
 
-Some cuts keep a promise on new data with a stated confidence. Recall and specificity are promised by order statistics
-of one class, which is exact for continuous scores and errs on the safe side where scores tie. Precision is promised by
+Some cuts reach a target on new data with a stated confidence. For recall and specificity this uses order statistics
+of one class, which is exact for continuous scores and errs on the safe side where scores tie. Precision is tested by
 a fixed sequence of binomial tests from the top of the list.
 """
 
@@ -42,8 +42,8 @@ from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
 
 PROMISES = ("recall", "precision", "specificity", "fpr")
-# The sequence of tests starts where odds this many times those promised would be found with this probability.
-# A later start finds smaller gains and refuses more samples; chosen by hand.
+# The sequence of tests starts where odds this many times the target would be found with this probability.
+# A later start finds smaller gains and leaves more samples without a cut; chosen by hand.
 START_ODDS, START_POWER = 3.0, 0.8
 GOALS = (*PROMISES, "quota", "maximize")
 _WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
@@ -54,8 +54,8 @@ _WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate
 class Cut(float):
     """A threshold, with the target it meets and the counts there: take the cases with ``score > cut``.
 
-    It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
-    sample, ``chance`` how often a cut chosen this way keeps its promise on new data (nan if unknown), ``cost`` the
+    It is a float and can be used as one. ``goal`` contains what was asked for, ``point`` the counts and measures on the
+    sample, ``chance`` how often a cut chosen this way meets its target on new data (nan if unknown), ``cost`` the
     expected cost per case if costs were given, ``best`` what a measure to maximize gives on new data and the interval
     of the threshold, ``note`` a summary in one sentence. ``save`` writes a cut file,
     ``Cut.load`` reads one; a loaded cut has no ``point``.
@@ -93,7 +93,7 @@ class Cut(float):
         return float(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a cut file holds."""
+        """What a cut file contains."""
         from .. import __version__
 
         costs = {} if self.cost is None else {"expected_cost": self.cost.to_dict()}
@@ -158,7 +158,7 @@ class Cut(float):
         return (float(self),), self.__dict__.copy()
 
 
-# what a cut file holds, as far as anybody reads it
+# what a cut file contains, as far as anybody reads it
 _KINDS = {
     "threshold": float,
     "chance_kept": float,
@@ -241,8 +241,8 @@ def threshold_for(
     interval of the threshold.
 
     With ``confidence=0.9`` the cut keeps the recall, precision, specificity or false positive rate on new data like
-    these with that confidence: in at most 10 of 100 samples a cut is issued that breaks its promise. If there are too
-    few data, an error says how many cases are needed. Where most samples are refused a precision, the few that are
+    these with that confidence: in at most 10 of 100 samples a cut is issued that misses its target. If there are too
+    few data, an error tells how many cases are needed. Where most samples have no cut for a precision, the few that are
     issued may break it more often. Without ``confidence`` the cut meets the goal on this sample, and on new data about
     half the time. Choose a cut on data that the model was not fitted on.
 
@@ -285,7 +285,7 @@ def find_cut(
 ) -> Cut:
     """The cut of a checked sample for the one goal that is not None.
 
-    ``clusters`` numbers the cluster of each row, ``cut_of`` says what is known of a cut then.
+    ``clusters`` numbers the cluster of each row, ``cut_of`` tells what is known of a cut then.
     """
     asked = {name: value for name, value in goals.items() if value is not None}
     priced = {name: value for name, value in costs.items() if value is not None}
@@ -355,7 +355,7 @@ def find_cut(
             note += "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
             if confidence is not None:
                 note = f"{_WORDS[name]} {target:g} on new data with {confidence:.0%} confidence"
-                if name == "precision":  # tested from the top: valid over all samples, those refused a cut included
+                if name == "precision":  # tested from the top: valid over all samples, those without a cut included
                     note += f" (at most {1.0 - confidence:.0%} of samples give a cut that breaks it)"
             what = _WORDS[name].partition(" of ")[0]
             note += f"; it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
@@ -390,12 +390,12 @@ class Weighing(NamedTuple):
 def promised_groups(
     ranking: Ranking, promise: str, target: float, confidence: float, weighing: Weighing | None = None
 ) -> int:
-    """How many of the best distinct scores to take so that the promise is kept on new data with that confidence.
+    """How many of the best distinct scores to take so that the target is met on new data with that confidence.
 
-    At most 1 − confidence of samples give a cut that breaks the promise; samples that are refused one count as kept.
+    At most 1 − confidence of samples give a cut that misses the target; samples without a cut count as met.
 
     Weighted rows need their ``weighing``. They count as so many cases of equal weight as tell as much about the share
-    at the cut and about its errors, and never as more than Kish's effective size; with equal weights the promise is
+    at the cut and about its errors, and never as more than Kish's effective size; with equal weights the guarantee is
     exact again.
     """
     if promise == "precision":
@@ -442,7 +442,7 @@ def chance_kept(ranking: Ranking, promise: str, target: float, groups: int, weig
 
 
 def _class_chances(ranking: Ranking, promise: str, target: float, weighing: Weighing | None) -> tuple[Floats, Floats]:
-    """Chance of each cut, from taking nobody to taking all, to keep the promise, and the cases that it rests on.
+    """Chance of each cut, from taking nobody to taking all, to meet the target, and the cases that it rests on.
 
     The chance that the class errs no more often than allowed is P(Bin(n, allowed) ≥ errors + 1), that of an order
     statistic: exact where scores do not tie, a lower bound where they do. Weighted rows count as so many cases of equal
@@ -464,7 +464,7 @@ def _class_chances(ranking: Ranking, promise: str, target: float, weighing: Weig
         # One case among the errors and one more weighs Σw²/Σw (as in the gamma limits of Fay & Feuer 1997): where a
         # tail was rarely labelled, few of its rows stand for much, however many rows there are in all. The one more
         # was not seen: it weighs between the nearest case of its class and the mean case beyond, of either class
-        # (their geometric mean; the first alone kept a recall of 0.9 in 84 % of samples: benchmarks/decisions.py
+        # (their geometric mean; the first alone kept a recall of 0.9 in 84% of samples: benchmarks/decisions.py
         # tails).
         side = slice(None, None, -1 if recall else 1)
         beyond = [np.cumsum(v[side])[side] for v in (weighing.pos + weighing.neg, ranking.pos + ranking.neg)]
@@ -494,7 +494,7 @@ def _effective(total: Any, squares: Any, part: Any, part_squares: Any) -> Any:
 
 
 def cases_needed(share: float, confidence: float) -> int:
-    """Cases of a class for any cut to promise a share of them: the least n with 1 − shareⁿ ≥ confidence.
+    """Cases of a class for any cut to guarantee a share of them: the least n with 1 − shareⁿ ≥ confidence.
 
     >>> cases_needed(0.8, 0.9)
     11
@@ -504,9 +504,9 @@ def cases_needed(share: float, confidence: float) -> int:
 
 @lru_cache(maxsize=256)
 def first_test(target: float, error: float) -> int:
-    """Cases in the first test of a precision: so many that odds three times as high are found in 80 % of samples.
+    """Cases in the first test of a precision: so many that odds three times as high are found in 80% of samples.
 
-    It depends on the promise alone, not on the data, so that the sequence of tests is fixed beforehand.
+    It depends on the target alone, not on the data, so that the sequence of tests is fixed beforehand.
     """
     from scipy.stats import binom
 
@@ -548,16 +548,16 @@ def _precise_groups(ranking: Ranking, target: float, confidence: float, weighing
     rejects = _at_least(hits[start:], taken[start:], target) <= error * (1 + 1e-9)
     if len(rejects) and rejects[0]:
         return start + (len(rejects) if rejects.all() else int(np.argmin(rejects)))
-    # why it cannot be promised, and how many positives would do if the list stayed as good as it looks
+    # why it cannot be guaranteed, and how many positives would do if the list stayed as good as it looks
     start, rates = min(start, len(taken) - 1), hits / taken
-    few = min(int(np.searchsorted(taken, 10)), start)  # the rate of still fewer says nothing
+    few = min(int(np.searchsorted(taken, 10)), start)  # the rate of still fewer tells nothing
     at = few + int(np.argmax(((rates - target) * np.sqrt(taken))[few:]))  # the cut with the most evidence for it
     rate = float(rates[at])
     if rate <= target:
         reaches = f"reaches {target:g} (the highest is {rates[start:].max():.3g})"
         why, remedy = f"no cut that takes {taken[start]:,.0f} cases or more {reaches}", "ask for less"
     else:
-        z = max(0.0, -float(ndtri(error))) + 0.8416  # a chance of 80 % that the promise can be made
+        z = max(0.0, -float(ndtri(error))) + 0.8416  # a chance of 80% that it can be guaranteed
         wanted = max((z / (rate - target)) ** 2 * target * (1.0 - target), first_test(target, error))
         needed = hits[-1] * wanted / taken[at]
         why = f"about {round_up(needed):,} positive cases would be needed, there are {hits[-1]:,.0f}"

@@ -199,7 +199,7 @@ def _joined(table: Sequence[NDArray[Any]] | Floats) -> Floats:
 
 @dataclass(frozen=True)
 class BatchSizes:
-    """The batches in order, the number of each row's batch by its key, and what each batch holds."""
+    """The batches in order, the number of each row's batch by its key, and what each batch contains."""
 
     batches: Partition
     numbers: HashedPartition
@@ -247,7 +247,7 @@ class StreamedBatches(BatchRows):
 
     @property
     def sample(self) -> Sample:
-        """Refused: the rows were not kept."""
+        """Raises an error: the rows were not kept."""
         raise rows_needed("row by row results")
 
     @cached_property

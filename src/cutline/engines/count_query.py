@@ -164,7 +164,7 @@ def sql(
     """The query that counts cases by bucket of the score, for any warehouse: its result is all that cutline needs.
 
     ``evaluate`` takes the result as it is, a file or a frame: a column of it describes the query. No row leaves the
-    warehouse. Scores are probabilities, unless ``edges`` says how to divide others: ``edges="query"`` gives a first
+    warehouse. Scores are probabilities, unless ``edges`` tells how to divide others: ``edges="query"`` gives a first
     query, whose result is then passed as ``edges``. Two scores are counted jointly, for ``compare``. With ``refine``,
     the result of a query, and a ``quota`` or a ``threshold`` the query resolves the bucket of that cut only; evaluate
     both results together (:func:`merge_counts`).

@@ -77,13 +77,13 @@ class ListPlan:
         self.jobs = [StreamPlan.of(request, one, segment=True) for one in self.totals[:-1]]
         self.jobs.append(StreamPlan.of(request, self.whole, batched=self.sizes is not None))
         self.quota = request.quota
-        # batches are drawn from what each holds
+        # batches are drawn from what each contains
         rows_draw = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
         self.by_row = rows_draw and self.sizes is None
         self.kept: list[dict[str, Floats]] | None = [{} for _ in self.totals] if paired else None
 
     def _divide(self) -> None:
-        """Find the segments, in their order, and what each of them holds."""
+        """Find the segments, in their order, and what each of them contains."""
         columns = self.checked.segments
         self.key = self.table.dialect.key(columns)
         shown = [column.comparable for column in columns]

@@ -44,7 +44,7 @@ from .streamed_pairs import Gaps
 
 Keys = list[list[int]]
 _MOST_PARTITIONS = 1024  # chosen by hand: the driver joins their answers, some kilobytes each
-_SAMPLED_PER_PARTITION = 400  # scores that say where ranges end: their sizes then differ by about 1/√400 = 5 %
+_SAMPLED_PER_PARTITION = 400  # scores that tell where ranges end: their sizes then differ by about 1/√400 = 5%
 
 
 def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation | Segments:

@@ -29,11 +29,11 @@ from ..sources.sql_table import Totals
 from ..sweep import PieceSums, Start, fill_quotas, fill_thresholds, folded, merge, sweep_piece
 from ..types import Floats
 
-# What either class may move by within a block of the compact ranking. Chosen by hand: curves are within 0.05 % of an
+# What either class may move by within a block of the compact ranking. Chosen by hand: curves are within 0.05% of an
 # axis, less than a page shows, and the counts of 200 replicates by block take some 80 MB for each model.
 TOLERANCE = 2.0**-11
 # Chosen by hand: a tenth of those in memory, as rows that draw their own weights draw for every replicate. 200 of
-# them give a standard error to within some 5 % (1/√(2·200)).
+# them give a standard error to within some 5% (1/√(2·200)).
 STREAMED_RESAMPLES = 200
 _PORTIONS = 100  # whose cuts are exact: every per cent, as lift tables have them
 
@@ -51,7 +51,7 @@ class Draws:
     def __init__(self, n_resamples: int, seed: int, *, weighted: bool, rows: int, in_threads: bool = True) -> None:
         self.n_resamples, self.seed, self.in_threads = n_resamples, seed & (2**63 - 1), in_threads
         kind: Any = np.float64 if weighted else np.uint32 if rows < 2**31 else np.uint64
-        # line 0 holds the group that is still open, whose block is not known yet
+        # line 0 contains the group that is still open, whose block is not known yet
         self._counts = np.zeros((256, 2, -(-n_resamples // 4) * 4), kind)  # one random number gives four weights
         self._table = poisson_table()
         self._blocks: NDArray[np.int64] = np.empty(0, np.int64)

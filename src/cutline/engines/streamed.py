@@ -181,7 +181,7 @@ class Streamed(PicklesFields, Evidence):
 
     @property
     def sample(self) -> Sample:
-        """Refused: the rows were not kept."""
+        """Raises an error: the rows were not kept."""
         raise rows_needed("row by row results")
 
     @property
@@ -297,7 +297,7 @@ class Streamed(PicklesFields, Evidence):
         return found
 
     def band(self, name: str, settings: Settings) -> Any:
-        """Refused when it is asked for."""
+        """Raises an error when it is asked for."""
         return partial(_no_band, name)
 
     def lead(self, axis: str, settings: Settings) -> Drawn:

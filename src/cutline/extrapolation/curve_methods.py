@@ -430,7 +430,7 @@ class PitmanYor(GrowthMethod):
 class Exponential(GrowthMethod):
     """The number of classes grows exponentially as accuracy falls: ``k = A exp(−B · accuracy)``.
 
-    Kay et al. (2008) read off the set size at which their decoder would drop below 10 % from such a line. A line in
+    Kay et al. (2008) read off the set size at which their decoder would drop below 10% from such a line. A line in
     ``log k`` leaves [0, 1]; its mixture form does not: ``1 − U`` log-uniform on ``(p₀, p₁)`` gives
     ``AGA_k ≈ 1 − (log(k p₁) + γ) / log(p₁/p₀)`` between ``1/p₁`` and ``1/p₀`` and bends only outside. Two
     parameters, least squares on the accuracy curve: a baseline.

@@ -28,7 +28,7 @@ from .tasks import Note, WinsTask, spread_between_classes, tie_credit
 # As far as the back-test looks at the noise of methods; beyond, nothing that was seen speaks for one of them.
 _FAR = 10
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
-# of their spread gives intervals that hold the truth as often as they promise.
+# of their spread gives intervals that contain the true value as often as their level.
 _OF_BETWEEN = 0.7
 # Of the half-width of 90% intervals by `auto` (see `_error_ends`): how much the scatter of cases counts, what errors
 # could not test, the distance to k, and upwards the distance to what no error has tested. Chosen on 352 samples of 176
@@ -139,7 +139,7 @@ def accuracy_interval(
     sampled = logit(replicates) - float(logit(float(np.median(replicates))))
     between = logit(members) - centre if members.size > 1 else np.zeros(1)
     for side in (-1.0, 1.0):
-        # Two sides, because a method or a resample that falls to zero says nothing about how high the truth may be;
+        # Two sides, because a method or a resample that falls to zero tells nothing about how high the truth may be;
         # each has a spread as if the other mirrored it.
         drawn, other = (
             float(np.sqrt(2.0 * (gap[side * gap > 0] ** 2).sum() / max(gap.size, 1))) for gap in (sampled, between)
@@ -334,7 +334,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
     def _read(self, fit: Favorability, k: ArrayLike, top: int) -> Floats:
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         units = np.maximum(kk / self.classes_each, 1.0)
-        # Only the literal spline leaves [0, 1]; a note says so when it does.
+        # Only the literal spline leaves [0, 1]; a note tells you when it does.
         return np.where(kk <= top, 1.0, np.clip(fit.top_t_accuracy(top, units), 0.0, 1.0))
 
     @property
@@ -640,7 +640,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         change = "down from" if at.value < seen.value else "as"
         before = f", {change} {rounded_share(seen.value)} with {self.n_classes:,}" if last > self.n_classes else ""
         said = [f"With {last:,} classes expect {places}accuracy {rounded_share(at.value)}{span}{before}."]
-        # Half of what is lost on the way, in steps of 5 %: how far one may grow.
+        # Half of what is lost on the way, in steps of 5%: how far one may grow.
         goal = math.ceil((seen.value + at.value) / 2.0 * 20.0 - 1e-9) / 20.0
         if until is None and last > self.n_classes and at.value < goal < seen.value:
             reached = f"{self.classes_until(goal, top=top).value:.2g}"
@@ -702,7 +702,7 @@ def rounded_share(value: float) -> str:
 
 
 def check_k(k: Any) -> None:
-    """Refuse what is not a number of classes."""
+    """Raise an error for what is not a number of classes."""
     if isinstance(k, bool) or not isinstance(k, int | float | np.integer | np.floating) or not 1 <= k <= _MOST:
         raise InputError("k", f"is {show(k)}, which is not a number of classes", "give a whole number of 1 or more")
 

@@ -53,7 +53,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 class ComparedByContent:
-    """Dataclasses that hold arrays: equal where their fields are."""
+    """Dataclasses that contain arrays: equal where their fields are."""
 
     def __hash__(self) -> int:
         return hash(type(self))

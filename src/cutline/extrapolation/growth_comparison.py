@@ -26,7 +26,7 @@ from .tasks import ScoreTask, jackknife_error
 # Numbers of classes at which the difference is followed, from 2 to the largest asked for.
 _POINTS = 60
 # How far the two errors of extrapolation cancel: this share of their summed variance is left. On 44 differences (22
-# pairs of samples of 11 populations) 95% of 90% intervals then held the truth, 93% with half of it, 82% with none.
+# pairs of samples of 11 populations) 95% of 90% intervals then covered the truth, 93% with half of it, 82% with none.
 _OF_MODEL = 0.2
 
 
@@ -96,7 +96,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         return verdict_of(question, f"accuracy@{k}", best, value, self.names, [difference])
 
     def band(self, k: ArrayLike | None = None) -> dict[str, Floats]:
-        """The difference with a band that holds the whole curve: arrays ``k``, ``difference``, ``low``, ``high``."""
+        """The difference with a band that contains the whole curve: arrays ``k``, ``difference``, ``low``, ``high``."""
         kk = self.sizes if k is None else as_sizes(k)
         gap = self._gap(kk)
         reach = self.critical * np.interp(np.log(kk), np.log(self.sizes), self.errors)
@@ -256,7 +256,7 @@ def compare_growth(
     inside = np.interp(np.log(sizes), np.log(points), paired)
     spread = gaps.std(axis=0, ddof=1)
     at_last = float(np.interp(math.log(seen), np.log(sizes), spread))
-    # Resamples repeat classes, which moves their spread; at k1 the jackknife says what it is.
+    # Resamples repeat classes, which moves their spread; at k1 the jackknife shows what it is.
     scale = min(max(float(paired[-1]) / at_last, 0.5), 2.0) if at_last > 0 else 1.0
     beyond = np.maximum(1.0 - seen / sizes, 0.0)
     parts = [ex.model_error(sizes) for ex in models.values()]

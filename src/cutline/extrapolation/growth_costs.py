@@ -22,7 +22,7 @@ from .tasks import TIE_RULES, KeptScores, Note, ScoreTask, credit
 _TIMES = (1, 2, 5, 10)
 # Twentieths of the classes are left out in turn: enough for a standard error within a sixth, and twenty fits to make.
 _PARTS = 20
-# The line is fitted at so many numbers of classes, from this share of the classes on: smaller tasks say little about
+# The line is fitted at so many numbers of classes, from this share of the classes on: smaller tasks tell little about
 # larger ones. Three halvings leave enough of a curve to have a slope.
 _POINTS, _FROM = 20, 0.125
 # No error rate and no place between two costs is taken to be nearer to its end than this.

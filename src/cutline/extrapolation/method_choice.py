@@ -34,7 +34,7 @@ FEWEST_CLASSES = 8
 # Methods with a risk beyond this multiple of the smallest are out: the data speak against them.
 TOLERANCE = 6.0
 # Parts of risk²: both errors alike, and noise by what it adds at the horizon. Chosen by hand; over the 37 problems of
-# benchmarks/extrapolation_families.py no other rule is better by more than 2 %, and weights fitted to some kinds of
+# benchmarks/extrapolation_families.py no other rule is better by more than 2%, and weights fitted to some kinds of
 # problems did not help on the others (docs/extrapolation.md lists those that were tried).
 _OF_HALF, _OF_QUARTER, _OF_SPREAD, _OF_NOISE = 0.25, 0.25, 0.3, 0.1
 # Methods whose errors are within this multiple of the smallest, noise included, cannot be told from it.
@@ -140,9 +140,9 @@ def find_method(method: str | GrowthMethod) -> GrowthMethod:
 
 @dataclass(frozen=True)
 class BacktestRow:
-    """One method in the back-test; ``weight`` is its share in `auto`, 0 where it was left out, ``reason`` says why.
+    """One method in the back-test; ``weight`` is its share in `auto`, 0 where it was left out, ``reason`` explains why.
 
-    ``bias`` is the mean error (predicted − seen) from half the classes; ``plausible`` says whether the data leave the
+    ``bias`` is the mean error (predicted − seen) from half the classes; ``plausible`` tells whether the data leave the
     method possible: its answers stay inside the interval even where its weight is 0.
     """
 
@@ -172,7 +172,7 @@ def back_test(
     halves = list(task.parts(0.5, HALVES, seed)) if task.n_classes >= FEWEST_CLASSES else []
     quarters = list(task.parts(0.25, QUARTERS, seed)) if task.n_classes >= 2 * FEWEST_CLASSES else []
     seen = task.whole().last_accuracy
-    # What was seen is itself a draw: errors smaller than its own say nothing.
+    # What was seen is itself a draw: errors smaller than its own tell nothing.
     noise = float(np.sqrt(max(seen * (1.0 - seen), 0.5 / max(task.n_tested, 1)) / max(task.n_tested, 1)))
     target = np.array([float(task.n_classes), HORIZON * task.n_classes])
 
@@ -215,7 +215,7 @@ def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
 def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[BacktestRow, ...]:
     """The best variant of every family gets a weight in inverse proportion to its squared risk, unless refuted.
 
-    ``errors`` is how many classes' worth of errors was seen. Without errors ranks say nothing about where accuracy
+    ``errors`` is how many classes' worth of errors was seen. Without errors ranks tell nothing about where accuracy
     begins to fall, and with two or three not much: where scores are at hand, methods on ranks count by
     ``½ errors / (errors + 3)``. Nor do few errors show that a kernel or one law for all is wrong, by much where scores
     have a hard end: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.

@@ -20,7 +20,7 @@ from .score_methods import FEWEST_IN_TAIL, FRACTION, chance_beyond, largest
 from .task_inputs import as_names, column_names, number_matrix, places, whole_rows
 from .tasks import KeptScores, Note, ScoreTask
 
-# Thresholds that are tried, from the middle of the strangers' scores to the highest score: 0.25 % of that range apart.
+# Thresholds that are tried, from the middle of the strangers' scores to the highest score: 0.25% of that range apart.
 _GRID = 400
 _BELOW_ONE = 1.0 - 1e-12
 # One tail for all probes misses too many where probes differ, one for each quarter of them too few: both count alike.

@@ -176,7 +176,7 @@ class _Margins:
             return answers / answers[-1], errors / errors[-1]
 
     def found(self, copies: Floats, review: float) -> float:
-        """The share of errors among the least certain answers, with each class as often as ``copies`` says."""
+        """The share of errors among the least certain answers, with each class as often as ``copies`` tells."""
         answers, errors = self._sums(copies)
         return float(np.interp(review, answers, errors)) if np.isfinite(errors[-1]) else float("nan")
 

@@ -21,7 +21,7 @@ Metric = str | Callable[[Floats, Floats], Floats]
 # tenth of the competitors, so 200 of them serve up to 2,000 classes as all would.
 LARGEST_KEPT = 10_000_000
 BEST_KEPT = 200
-# Middle and spread of a longer row are found from so many of its scores: to about 2 % of the spread.
+# Middle and spread of a longer row are found from so many of its scores: to about 2% of the spread.
 _ENOUGH_COLUMNS = 2000
 _LARGEST = 1e150  # squares of larger numbers overflow
 _PROBABILITY_TOTALS = (1.0, 100.0)  # also in per cent; other sums of rows are votes and the like
@@ -53,7 +53,7 @@ def from_scores(
     """A matrix of test cases × classes and the true class of every case.
 
     With ``candidates`` a row is a candidate list: a score that is missing (nan) is below all that are there.
-    ``instead`` says in a note what is made of probabilities. A class may have several columns (``classes`` then repeats
+    ``instead`` is a note on what is made of probabilities. A class may have several columns (``classes`` then repeats
     its name). The rest is for :func:`_compare`.
     """
     matrix = number_matrix(scores, "scores")
@@ -162,7 +162,7 @@ def from_embeddings(
 def from_wins(
     wins: ArrayLike, *, n_classes: Any, tied: ArrayLike | None = None, labels: Any = None, ties: str = "random"
 ) -> WinsTask:
-    """Distractors beaten (and tied) per case; ``labels`` say which cases are of one class."""
+    """Distractors beaten (and tied) per case; ``labels`` tell which cases are of one class."""
     rule: Ties = one_of(*TIE_RULES)(ties, "ties")
     beaten = _counts(wins, "wins")
     equal = np.zeros_like(beaten) if tied is None else _counts(tied, "tied")
@@ -210,7 +210,7 @@ def from_accuracies(accuracies: Any) -> CurveTask:
 
 
 def whole_rows(scores: Any, labels: Any, **options: Any) -> tuple[ScoreTask, KeptScores]:
-    """The task with every score of every case, or an error that says which of them has no place on a scale.
+    """The task with every score of every case, or an error that tells which of them has no place on a scale.
 
     Of probabilities the logarithms are kept. Options are those of :func:`from_scores`.
     """
@@ -236,7 +236,7 @@ def _compare(
 ) -> ScoreTask:
     """The task from blocks of scores (cases × columns, higher is better): who beat whom, and the scores needed.
 
-    ``templates`` says whether the best or the mean of the columns of a class counts. Up to ``keep`` scores are kept.
+    ``templates`` tells whether the best or the mean of the columns of a class counts. Up to ``keep`` scores are kept.
     """
     rule: Ties = one_of(*TIE_RULES)(ties, "ties")
     one_of("best", "mean")(templates, "templates")
@@ -375,7 +375,7 @@ def _array(values: Any, name: str) -> NDArray[Any]:
 
 
 def number_matrix(values: Any, name: str) -> NDArray[Any]:
-    """A table of numbers from whatever holds one."""
+    """A table of numbers from whatever contains one."""
     array = _array(values, name)
     if array.ndim != 2:
         raise InputError(name, f"has {array.ndim} dimension(s)", "give a table with two: rows and columns")
@@ -467,8 +467,8 @@ def _counts(values: Any, name: str) -> Floats:
 def _shared_total(matrix: NDArray[Any], distance: bool) -> tuple[float | None, float]:
     """What every row sums to, and the smallest share above 0; None where a value is negative or the sums differ.
 
-    Probabilities may be rounded, and some rows may lack classes: the middle sum is within 1 % of the total and 95 % of
-    the rows within 5 %. Other totals must be exact. Of distances the complements to 1 are looked at.
+    Probabilities may be rounded, and some rows may lack classes: the middle sum is within 1% of the total and 95% of
+    the rows within 5%. Other totals must be exact. Of distances the complements to 1 are looked at.
     """
     sums, smallest = np.empty(matrix.shape[0]), 1.0
     for rows in row_blocks(*matrix.shape):
@@ -519,7 +519,7 @@ def as_names(names: Any) -> list[str] | None:
 
 
 def places(given: list[str], known: list[str], argument: str) -> list[int]:
-    """Where each of the known names is among those given; names that differ are refused."""
+    """Where each of the known names is among those given; names that differ raise an error."""
     if len(set(given)) < len(given) or set(given) != set(known):
         message = f"is named after {listed(given, 3)}, but the classes are {listed(known, 3)}"
         raise InputError(argument, message, "use the same names, or give an array in the order of the classes")

@@ -412,7 +412,7 @@ class WinsTask:
         return np.asarray(weight / weight.sum(), dtype=np.float64)
 
     def evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
-        """The task in which every class appears as often as ``copies`` says; wins of all cases in it."""
+        """The task in which every class appears as often as ``copies`` tells; wins of all cases in it."""
         drawn = copies[self.case_class] > 0
         weight = self.case_weight(copies)[drawn]
         return TaskEvidence(n_classes, win_histogram(beaten[drawn], tied[drawn], weight, n_classes, self.ties))

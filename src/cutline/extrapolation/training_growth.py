@@ -162,7 +162,7 @@ def extrapolate_training(
 
     If it will grow as well, give two or more numbers of training ``cases`` per class: the estimator is then trained on
     each number of classes with each number of cases, and the result is a :class:`TrainingGrowth`, whose
-    ``accuracy(k, cases)`` predicts for other numbers of both. No theory says how accuracy grows with training, so look
+    ``accuracy(k, cases)`` predicts for other numbers of both. No theory tells how accuracy grows with training, so look
     at the interval, which covers two learning curves, and do not go beyond a few times the largest numbers tried.
 
     Examples

@@ -46,7 +46,7 @@ def band(
     the cases of the smaller class (or the clusters). With all cases taken the curve is what it is.
 
     However high the best negative of the sample scores, another sample may have some above: over the first three
-    negatives the lower limit of the ROC rises from 0 (3/n⁻ of the negatives may go unseen in 5 % of samples). To find
+    negatives the lower limit of the ROC rises from 0 (3/n⁻ of the negatives may go unseen in 5% of samples). To find
     the last positives of a population the whole list may be needed: over the last three positives the lower limit of
     the precision falls to that of the share of positives.
     """
@@ -108,7 +108,7 @@ def band(
 
 Flags = NDArray[np.bool_]
 _MOST_UNITS = 1000  # groups that rows are dealt into: signs of a thousand units fill 8 MB, and their sums are normal
-_FLIPS = 999  # the largest of 999 at a level of 95 % varies little, and each flip reads every place of every pair
+_FLIPS = 999  # the largest of 999 at a level of 95% varies little, and each flip reads every place of every pair
 _FEW_NEGATIVES = 5.0  # beside a cut, for a normal approximation: the usual rule of five
 _NOTHING = 1e-9  # so little of a case is rounding
 

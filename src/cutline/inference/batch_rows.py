@@ -1,8 +1,8 @@
 """How sure a list that is cut batch by batch makes us: batches are the units, whatever happens inside them.
 
-What a batch holds at its own cut does not depend on the other batches, so the hits of all of them are a plain sum. A
+What a batch contains at its own cut does not depend on the other batches, so the hits of all of them are a plain sum. A
 replicate draws batches, a jackknife leaves one out, and the next batch is one more draw: no cut moves from one to the
-next. Where clusters hold whole batches (the days of one branch), those are the units.
+next. Where clusters contain whole batches (the days of one branch), those are the units.
 
 Rows are sorted once, by batch and then best first. Running totals over that order give every cut of every batch by one
 interpolation: a quota that falls inside a tie takes its share of it, as in a single list.
@@ -41,7 +41,7 @@ from .worth import Valued, valued
 
 _SHARES = 101  # a range of shares is read at so many of them: closer than batches of a hundred cases can tell apart
 _DRAWN_AT_ONCE = 5_000_000  # batches drawn at once, over all replicates of a chunk: 40 MB
-# columns of what a batch holds: positives and cases taken, positives and cases in all, and the moments of the taken
+# columns of what a batch contains: positives and cases taken, positives and cases in all, and the moments of the taken
 CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
 
 
@@ -49,7 +49,7 @@ CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
 class BatchGroups(PicklesFields):
     """Cases by batch and score, batch by batch and best first: positives, and all cases.
 
-    Where groups join neighbouring scores of a batch, ``score`` is their mean, ``joined`` marks them, and ``sums`` holds
+    Where groups join neighbouring scores of a batch, ``score`` is their mean, ``joined`` marks them, and ``sums`` has
     what their scores add up to (see :func:`sums_of_groups`).
     """
 
@@ -148,7 +148,7 @@ class BatchLists:
         return places_in(self.cases, quota)
 
     def at(self, places: Floats) -> Floats:
-        """What each batch holds in its first ``places`` (one number for each batch): a row of ``CELLS`` for each."""
+        """What each batch contains in its first ``places`` (one number for each batch): a row of ``CELLS`` for each."""
         start, ends = self._start[:-1], self._ends
         upto = np.clip(start + places, start, self._start[1:])
         hits, *moments = (np.interp(upto, ends, s) - np.interp(start, ends, s) for s in self._sums)
@@ -266,7 +266,7 @@ class BatchComputed(Computed):
 class BatchRows(RowEvidence):
     """Rows in memory that come in batches. ``unit_of_batch`` numbers the unit that each batch is drawn with.
 
-    ``grouped`` holds the cases by batch and score where rows stand for those of a table that was streamed.
+    ``grouped`` contains the cases by batch and score where rows stand for those of a table that was streamed.
     """
 
     batched: ClassVar[bool] = True
@@ -309,7 +309,7 @@ class BatchRows(RowEvidence):
 
     @cached_property
     def _worked_out(self) -> dict[Any, Any]:
-        """Lists by the rule for ties, and what units hold by quota."""
+        """Lists by the rule for ties, and what units contain by quota."""
         return {}
 
     def lists(self, ties: Ties = "expected") -> BatchLists:
@@ -325,13 +325,13 @@ class BatchRows(RowEvidence):
         return BatchGroups.of(self.sample, self.batches) if self.grouped is None else self.grouped
 
     def by_unit(self, each: Floats) -> Floats:
-        """What batches hold (along the first axis) added up by unit."""
+        """What batches contain (along the first axis) added up by unit."""
         total = np.zeros((self.n_units, *each.shape[1:]))
         np.add.at(total, self.unit_of_batch, each)
         return total
 
     def cells(self, spec: Spec) -> Floats:
-        """What each unit holds at each of the quotas that a measure is read at: unit, quota, cell."""
+        """What each unit contains at each of the quotas that a measure is read at: unit, quota, cell."""
         if spec.measure.batch_mean:
             return self._means(spec)
         assert spec.quota is not None
@@ -457,7 +457,7 @@ class BatchRows(RowEvidence):
 
 
 def single_batch() -> InputError:
-    """One batch says nothing of others."""
+    """One batch tells nothing about others."""
     problem = "holds a single batch, so the variation between batches is unknown"
     return InputError("batch", problem, "leave {batch} out to take the rows as the sample")
 
@@ -489,7 +489,7 @@ def share_limits(share: float, error: float, freedom: float, units: float, level
 
 @dataclass(frozen=True)
 class BatchForecast:
-    """Hits of a batch: their mean with an interval, and what the next batch should hold.
+    """Hits of a batch: their mean with an interval, and what the next batch should contain.
 
     ``widening``: how many times as long the interval is because batches resemble their neighbours.
     """

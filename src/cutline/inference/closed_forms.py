@@ -329,7 +329,7 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
 
     A place for everybody finds everybody: no width there. Near either end of the range the limit next to it is at
     least Clopper and Pearson's, as for the hit rate. Where fewer than five negatives are left out, they carry the
-    variance, and no normal limits hold: the limits are at least those of the cases left out as a list of their own.
+    variance, and no normal limits apply: the limits are at least those of the cases left out as a list of their own.
     """
     found, trials = cut.hits / cut.positives, cut.positives / cut.cases * cut.size
     if cut.taken >= cut.cases * (1.0 - 1e-12):

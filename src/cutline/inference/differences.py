@@ -1,6 +1,6 @@
 """A paired difference and its reference: the interval and the p-value are two readings of one statistic.
 
-Sign flips say how far a difference between two models strays by chance. If two models are equally good, the influence
+Sign flips show how far a difference between two models varies by chance. If two models are equally good, the influence
 of a row (or cluster) on their difference is as likely to favour one as the other. Flipping signs at random shows what
 chance does, also where a handful of rows carries the whole difference: of m such rows no p-value is below 2·2⁻ᵐ.
 
@@ -64,7 +64,7 @@ def flipped_scale(statistic: Any, units: int) -> Any:
 
 
 # Largest influences whose signs are all tried where there are more than eleven: 2⁸ ways, of which half are summed. What
-# they leave is a sum of many smaller ones: the shares of 5 % of flips then differ by less than 0.0005 from those of ten
+# they leave is a sum of many smaller ones: the shares of 5% of flips then differ by less than 0.0005 from those of ten
 # million random flips (tests/test_compare.py), and no p-value depends on a seed.
 _LARGEST = 8
 _MANY_UNITS = 1000  # beyond them a reference is made as quickly as one that was kept is found

@@ -47,7 +47,7 @@ from .worth import Valued, valued_rows
 if TYPE_CHECKING:
     from .bucket_bounds import Buckets
 
-SMALL_SIZE = 30.0  # effective cases of a class below which a note says that weights leave few: the textbooks' thirty
+SMALL_SIZE = 30.0  # effective cases of a class below which a note tells that weights leave few: the textbooks' thirty
 
 
 def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
@@ -70,7 +70,7 @@ _EVERY_PLACE = 100_000  # places up to which each is read, however few rows stan
 class Evidence(Protocol):
     """One model's rows as estimation sees them; what has a body holds unless a kind of rows says otherwise.
 
-    ``independent``: rows count alike and were drawn one by one, so that closed forms hold. ``alike``: rows count alike.
+    ``independent``: rows count alike and were drawn one by one, so closed forms apply. ``alike``: rows count alike.
     """
 
     if TYPE_CHECKING:  # fields of some kinds of rows, which must not find a property here
@@ -109,7 +109,7 @@ class Evidence(Protocol):
 
     @property
     def sample(self) -> Sample:
-        """The rows; refused where they were not kept."""
+        """The rows; raises an error where they were not kept."""
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Values, and cells at the cuts."""
@@ -205,7 +205,7 @@ class RowEvidence(PicklesFields, Evidence):
         state = super().__getstate__()
         by_row = self.paired or self.ranking.weighted or self.clusters is not None or self.fold is not None
         if not by_row and (self.kept is None or self.kept.worth is None):
-            state["kept"] = None  # the ranking holds all that can be asked
+            state["kept"] = None  # the ranking has all that can be asked
         return state
 
     @cached_property
@@ -499,7 +499,7 @@ class AtPrevalence:
 
 
 def widened_limits(value: float, limits: Interval, ends: tuple[float, float]) -> Interval:
-    """Limits that also hold the values at both ends of something else that is not known exactly."""
+    """Limits that also contain the values at both ends of something else that is not known exactly."""
     defined = [end for end in ends if end == end]
     down, up = max(value - min([value, *defined]), 0.0), max(max([value, *defined]) - value, 0.0)
     return Interval(value - math.hypot(value - limits.low, down), value + math.hypot(limits.high - value, up))

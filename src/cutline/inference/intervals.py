@@ -152,7 +152,7 @@ def method(name: str, **how: bool) -> Callable[[F], F]:
 
 
 def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
-    """The method that the settings ask for, or else the declared one where it holds; None for no interval."""
+    """The method that the settings ask for, or else the declared one where it applies; None for no interval."""
     measure, wish = spec.measure, settings.interval
     declared = METHODS[measure.interval]
     if measure.of_worth:  # it holds for weights, clusters and batches by itself
@@ -638,7 +638,7 @@ def estimate(
             name, declared = evidence.label(name), METHODS[spec.measure.interval]
             plain = spec.ties == "expected" and not ranking.weighted and not isinstance(spec.quota, Quotas)
             if low == high and settings.interval == "auto" and plain and not declared.resampled:
-                # no replicate differs (every place a hit): the closed form says more than an interval of no width
+                # no replicate differs (every place a hit): the closed form tells more than an interval of no width
                 (low, high), name = declared.make(inputs)
             undefined = inputs.replicates.undefined
             estimates[spec] = Estimate(str(spec), inputs.value, low, high, level, name, undefined_replicates=undefined)
@@ -646,7 +646,7 @@ def estimate(
 
 
 def check_method_exists(estimates: Iterable[Estimate], interval: str | None) -> None:
-    """Refuse a method asked for by name that none of the measures has."""
+    """Raise an error for a method asked for by name that none of the measures has."""
     known = [e for e in estimates if e.value == e.value]
     lacking = [e.reason for e in known if e.low != e.low and e.reason]
     if interval not in (None, "auto", "bootstrap") and lacking and len(lacking) == len(known):

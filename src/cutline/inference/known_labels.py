@@ -45,8 +45,8 @@ from .evidence import Evidence
 from .limits import effective_freedom, range_limits, scaled_limits, wilson_share
 
 _CENTRE = np.array([0.0, 1.0, 0.0])  # a slope of 1: an AUC of about .75 where positives are rare
-# Wide enough for a very good model: with a spread of 0.7 of the slope, the 95 % interval of average precision covered
-# 84 % where d′ is 3.5 (benchmarks/sampled_labels.py --part good).
+# Wide enough for a very good model: with a spread of 0.7 of the slope, the 95% interval of average precision covered
+# 84% where d′ is 3.5 (benchmarks/sampled_labels.py --part good).
 _SPREAD = np.array([4.0, 2.0, 0.3])
 _STEPS = 60  # of Newton, each of at most 1: log odds of 60 are beyond every list; six steps are the rule
 
@@ -69,7 +69,7 @@ def logistic(x: Floats) -> Floats:
 def fit_chances(z: Floats, labelled: NDArray[Any], positive: Floats, weight: Floats) -> Floats:
     """The chances at normal scores, fitted by penalised likelihood to those that are labelled.
 
-    ``weight`` says how often each labelled row counts.
+    ``weight`` tells how often each labelled row counts.
     """
     at = z[labelled]
     columns = np.stack([np.ones_like(at), at, at * at], axis=1)
@@ -91,7 +91,7 @@ Flags = NDArray[np.bool_]
 # The curve may be wrong by this share of Σm(1 − m) of a stretch. Chosen by hand: 0 trusts the curve alone and is biased
 # where it bends otherwise, much more leaves the noise of the correction in.
 _MISFIT = 0.4
-# standard errors: 2 and 1.5 cover d′ 4.5 in 81 and 90 of 100 samples, 1.2 in 98; 1 makes ordinary intervals 5 % longer
+# standard errors: 2 and 1.5 cover d′ 4.5 in 81 and 90 of 100 samples, 1.2 in 98; 1 makes ordinary intervals 5% longer
 _AGAINST = 1.2
 _FEW = 5  # labels drawn by chance that a stretch of the list needs
 _MANY = 60  # labels from which a stretch is divided
@@ -286,7 +286,7 @@ class Audited(PicklesFields, Evidence):
     """What is known of a list with some labels: the evidence that its evaluation is made from.
 
     ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a
-    row belongs to. ``ranking`` holds all rows (``assisted``) or the labelled ones by their weights (``hajek``).
+    row belongs to. ``ranking`` contains all rows (``assisted``) or the labelled ones by their weights (``hajek``).
     """
 
     known: KnownLabels
@@ -305,7 +305,7 @@ class Audited(PicklesFields, Evidence):
 
     @property
     def sample(self) -> Sample:
-        """Refused: most rows have no label."""
+        """Raises an error: most rows have no label."""
         problem = "results row by row need all labels, and an audit knows only some"
         raise InputError(None, problem, "evaluate the labelled rows alone with {sample_weight}: 1 / inclusion")
 
@@ -362,7 +362,7 @@ class Audited(PicklesFields, Evidence):
         return False
 
     def lead(self, axis: str, settings: Settings) -> Any:
-        """Refused: an audit is of one model."""
+        """Raises an error: an audit is of one model."""
         raise InputError(None, "an audit knows too few labels to compare models place by place")
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
@@ -395,7 +395,7 @@ class Audited(PicklesFields, Evidence):
         """Standard error of a measure by its derivatives, and degrees of freedom; 0 where all that counts is known.
 
         The variance is Σ(1 − π)/π²·ψ² over the labels that were drawn, or what the chances of all rows let expect,
-        Σ(1/π − 1)·E ψ², where that is more: few positives among the labels say little of how much they vary.
+        Σ(1/π − 1)·E ψ², where that is more: few positives among the labels tell little about how much they vary.
         """
         rows, group = self.known, self.group
         drawn = rows.known & (rows.inclusion < 1.0)
@@ -504,7 +504,7 @@ def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
 def audit_estimates(
     specs: Sequence[Spec], rows: KnownLabels, estimator: str, obstacles: Mapping[Spec, str], settings: Settings
 ) -> dict[Spec, Estimate]:
-    """Values with intervals; refuses measures that rest on labels which had no chance of being known.
+    """Values with intervals; raises an error for measures that rest on labels which had no chance of being known.
 
     The stretches of each measure end at its own cuts alone: the other measures asked for do not change it.
     """
@@ -555,7 +555,7 @@ def _estimates(
                 # few labelled positives leave open where the others are; and a curve that is too flat for the best of
                 # models must not rule out what the labelled rows themselves show
                 plain = scaled_limits(value, error, freedom, settings.level)
-                if error > 1.0 - value:  # the logit has no straight piece that long: it would say nothing at all
+                if error > 1.0 - value:  # the logit has no straight piece that long: it would tell nothing at all
                     limits = Interval(max(limits.low, plain.low), limits.high)
                 least = wilson_share(value, evidence.smaller_class, settings.level).low
                 alone = float(compute([spec], _labelled_rows(evidence.known, evidence.cell)).values[spec])
@@ -569,7 +569,7 @@ def _estimates(
 def within_possible(spec: Spec, evidence: Audited, limits: Interval) -> Interval:
     """Limits of a share within what the known labels allow, and out to that where no drawn label is against it.
 
-    A list of which every label drawn is positive may hold positives only: its share is then open up to 1, which neither
+    A list of which every label drawn is positive may have positives only: its share is then open up to 1, which neither
     Wilson's interval nor one on the logit scale reaches.
     """
     rows = evidence.known

@@ -137,7 +137,7 @@ def _beta(q: float, a: float, b: float) -> float:
 
 
 def clopper_pearson(r: float, n: float, level: float) -> Interval:
-    """Exact: both tails of the binomial hold at least (1−level)/2 (Berrar Def. 37, Eq. 47, by beta quantiles)."""
+    """Exact: both tails of the binomial have at least (1−level)/2 (Berrar Def. 37, Eq. 47, by beta quantiles)."""
     tail = (1.0 - level) / 2.0
     low = 0.0 if r <= 0 else _beta(tail, r, n - r + 1)
     high = 1.0 if r >= n else _beta(1.0 - tail, r + 1, n - r)
@@ -359,10 +359,10 @@ def two_sided_p(statistic: float, freedom: float) -> float:
 
 # Shares of the variance and memories of the dependent models, and their weight before the data are seen: rows "days in
 # a row" of benchmarks/batches.py. A larger weight holds better where few units depend on each other, but lengthens the
-# intervals of independent ones: 60 of them by 5 % with .1. A dozen units cannot show what they depend on, so that what
+# intervals of independent ones: 60 of them by 5% with .1. A dozen units cannot show what they depend on, so that what
 # was thought before would decide: below thirty the weight falls in proportion.
 _SHARES, _MEMORIES, _DEPENDENT, _MANY = (0.5, 0.75, 1.0), (0.6, 0.8, 0.9), 0.1, 30.0
-_FEWEST = 10  # fewer units say nothing of how they depend on each other
+_FEWEST = 10  # fewer units tell nothing about how they depend on each other
 _WAVES = 1000  # the slowest ones of a long series: the variance of its mean is theirs
 # Weight of dependence where segments differ by more than chance, and how many times as much they differ as it seems
 # around a line, which takes up a part of what they remember: rows "months in a row" of benchmarks/segments.py.

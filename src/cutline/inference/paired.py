@@ -217,7 +217,7 @@ class RowPairs(PicklesFields):
         return paired_difference(pair.values, np.concatenate(gaps), fewest, f"{method}, sign flips", error)
 
     def _shares(self, name: str) -> Floats:
-        """The share of the weight of rows that each cluster holds."""
+        """The share of the weight of rows that each cluster has."""
         sample, (unit, units) = self.rows[name].sample, self._units(name)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
         return np.asarray(sums_by(unit, units, weight) / weight.sum())
@@ -230,7 +230,7 @@ class RowPairs(PicklesFields):
     def _cluster_freedom(self, pair: Pair) -> float:
         """One less than as many equal clusters as weigh as much as these, 1/Σshare²; inf (no guard) from 60 on.
 
-        Where few large clusters hold most rows, the flips of all of them are too sure: of 100 equal pairs, 9 to 11
+        Where few large clusters contain most rows, the flips of all of them are too sure: of 100 equal pairs, 9 to 11
         differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this Student's t.
         """
         named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]

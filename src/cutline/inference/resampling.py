@@ -35,7 +35,7 @@ from ..types import Label, Labels, Scores
 from ..validate import check_function, checked, one_of
 from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile
 
-# Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5 %
+# Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5%
 # (1/√(2·200)), and each block costs a pass over the list.
 _JACKKNIFE_BLOCKS = 200
 _NO_UNIT, _NO_WEIGHT = np.empty(0, np.int32), np.empty(0)
@@ -47,7 +47,7 @@ _LONG_TABLE = 2**20  # harmonic numbers that are kept, whatever clusters a small
 _DRAWN_BY_ROW = 4096
 # Within a block neither class moves by more than this share of itself, nor the number taken by more than that share of
 # the cases before it or behind it: 1,000 blocks of 10⁴ rows and 2,300 of 10⁷, whose standard errors are those of
-# row-wise replicates to 1 % (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
+# row-wise replicates to 1% (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
 # places for each block.
 _DRAWN_WITHIN, _NUDGED_WITHIN = 2.0**-6.5, 2.0**-5
 _PIECE = 2**18  # groups of a ranking that are joined at a time: their columns stay small
@@ -158,7 +158,7 @@ class Units:
 
 
 def several_clusters(sample: Sample) -> Codes | None:
-    """The clusters of a sample, if it has any; a single one is refused."""
+    """The clusters of a sample, if it has any; a single one is an error."""
     if sample.cluster is not None and not sample.cluster.any():
         raise InputError("clusters", "holds a single cluster", "give at least two: they are resampled")
     return sample.cluster

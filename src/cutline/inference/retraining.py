@@ -45,7 +45,7 @@ from .resampling import Resampler, one_number, several_clusters
 
 Better = Literal["higher", "lower"]
 Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
-_FEWEST_WAYS = 5.0  # log₂: with 32 ways the smallest p-value is 1/32, the first below 5 %
+_FEWEST_WAYS = 5.0  # log₂: with 32 ways the smallest p-value is 1/32, the first below 5%
 _SAME = 1e-12  # values closer than this, relative to the observed one, are equal but for rounding
 
 
@@ -161,7 +161,7 @@ def label_permutation_test(
     :func:`permutation_test` tests whether the attributes do, and refits the model.
 
     With ``clusters``, labels are not permuted row by row: the labels of whole clusters are exchanged between clusters
-    of the same size, and shuffled within. If too few clusters have the same size, the test is refused.
+    of the same size, and shuffled within. If too few clusters have the same size, you get an error.
 
     >>> test = label_permutation_test([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], n_permutations=999)
     >>> test.observed, test.p_value < 0.1  # 1 of the 20 ways to deal three labels is as good
@@ -252,7 +252,7 @@ def permuted_labels(positive: NDArray[np.bool_], codes: NDArray[Any], rng: np.ra
 
 
 def ways_to_permute(codes: NDArray[Any]) -> float:
-    """Log₂ of the number of ways in which clusters of equal size can change places; below 5 no test at 5 % rejects."""
+    """Log₂ of the number of ways in which clusters of equal size can change places; below 5 no test at 5% rejects."""
     return float(sum(math.lgamma(count + 1.0) for count in np.bincount(np.bincount(codes)))) / math.log(2.0)
 
 
@@ -458,7 +458,7 @@ class _Refits:
 def _scores(model: Any, x: Any, classes: int) -> tuple[NDArray[Any] | None, float, float]:
     """A column of scores for each class that a model has seen, its boundary between two, and its lowest score.
 
-    None for models that only predict, or have a column for each pair of classes, of which the predictions say more.
+    None for models that only predict, or have a column for each pair of classes, of which the predictions tell more.
     """
     for answer, boundary, lowest in (("predict_proba", 0.5, 0.0), ("decision_function", 0.0, -np.inf)):
         if hasattr(model, answer):
@@ -632,7 +632,7 @@ def bootstrap_oob(
 
     Bootstrap set i draws n of the n cases with replacement; the model fitted on it scores the cases whose row number
     was not drawn; the interval runs from the (1−level)/2 to the (1+level)/2 quantile of the values, interpolated
-    linearly (Berrar Def. 38). It includes the variation from training and from testing, for models fitted on about 63 %
+    linearly (Berrar Def. 38). It includes the variation from training and from testing, for models fitted on about 63%
     of the distinct cases. Replicates without a value (a class is missing) are left out, counted, and reported in a
     warning.
 

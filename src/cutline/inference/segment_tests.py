@@ -89,7 +89,7 @@ def joint_difference(
     return DifferenceTest() if paired is None else paired.test(level)
 
 
-_SIMULATED = 4999  # series in which nothing changes: adjusted p-values in steps of 1/5000, enough for a tenth of 5 %
+_SIMULATED = 4999  # series in which nothing changes: adjusted p-values in steps of 1/5000, enough for a tenth of 5%
 
 
 class Slope(NamedTuple):
@@ -244,7 +244,7 @@ class SelectionRates:
 
     @property
     def yardsticks(self) -> list[int]:
-        """Segments that others may be measured by: those with at least 2 % of the cases."""
+        """Segments that others may be measured by: those with at least 2% of the cases."""
         large = np.flatnonzero(self.cases >= _LEAST_SHARE * self.cases.sum()).tolist()
         return large or [int(np.argmax(self.cases))]
 
@@ -273,8 +273,8 @@ class SelectionRates:
         """A segment's rate relative to the highest rate, which need not be the one that is highest in this sample.
 
         That is the smallest of its ratios to the others, and at most 1: the lower limit is the smallest of the lower
-        limits, the upper one the smallest of upper limits that hold for all at once (as in Hsu 1984). Only segments
-        with at least 2 % of the cases count as others: one of three cases would make every lower limit useless.
+        limits, the upper one the smallest of limits that are valid for all at once (as in Hsu 1984). Only segments
+        with at least 2% of the cases count as others: one of three cases would make every lower limit useless.
         """
         large = self.yardsticks
         others = [k for k in large if k != one]

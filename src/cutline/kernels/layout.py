@@ -53,7 +53,7 @@ class Loss(NamedTuple):
 class KernelRequest(NamedTuple):
     """What to sum in each of many rankings that have the same scores and differ in their counts.
 
-    ``parts`` says which passes to make, in the order of PARTS; ``losses`` has a row (log ε, γ, prior) for each set of
+    ``parts`` tells which passes to make, in the order of PARTS; ``losses`` has a row (log ε, γ, prior) for each set of
     options; ``above`` is the number of groups above each threshold; ``quotas`` are cases out of ``cases``, and are
     taken as shares of the cases drawn. ``harmonic`` is a table of harmonic numbers; empty where counts are not whole.
     """

@@ -122,7 +122,7 @@ class Mark(NamedTuple):
 class Chart:
     """Marks on a pair of scales with axes. Marks beyond the ends are cut off, except points and words.
 
-    ``words`` say what it shows; ``name`` is what a page finds it by. ``linked``: attributes for the page's script, to
+    ``words`` tell what it shows; ``name`` is what a page finds it by. ``linked``: attributes for the page's script, to
     which the ends of the scales are added, and a second x axis for it to change to.
     """
 

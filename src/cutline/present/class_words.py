@@ -42,7 +42,7 @@ def class_sections(
     kept: Abstention | None = None,
     source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
-    """What an evaluation of several classes has to say; in ``detail``, what a page adds.
+    """The sections of an evaluation of several classes; in ``detail``, what a page adds.
 
     ``measures``: only these are of interest. ``kept``: what an abstention that was asked for gives.
     """
@@ -196,7 +196,7 @@ def class_comparison_sections(
     detail: bool = False,
     source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
-    """What a comparison on several classes has to say; ``dropped``: rows that were left out.
+    """The sections of a comparison on several classes; ``dropped``: rows that were left out.
 
     ``pairs`` shows the difference of each pair of models. In ``detail``, what a page adds: a picture, and what each
     model confuses.

@@ -352,7 +352,7 @@ def segments(rows: Table, *, title: str = "", by: str = "") -> Chart:
 
 
 def batches(points: Mapping[str, BatchPoint]) -> Chart:
-    """Hits of each batch as bars, beside each other for several models; what the next should hold as a band."""
+    """Hits of each batch as bars, beside each other for several models; what the next should contain as a band."""
     names, first = list(points), next(iter(points.values()))
     shown = min(len(first.names), MOST_BATCHES)
     low, high = first.next_hits

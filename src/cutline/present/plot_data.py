@@ -26,7 +26,7 @@ Whole = NDArray[np.int64]
 
 EVERY_QUOTA_UP_TO = 2_000
 TOLERANCE = 0.001  # of an axis: less than a pixel of a chart
-# In a long list of rare events one early hit makes a rate of 100 %, beside which the rest of the curve is flat: an axis
+# In a long list of rare events one early hit makes a rate of 100%, beside which the rest of the curve is flat: an axis
 # need not show the first 1/2000 of the list. Of lists of up to 2000 rows it shows every place.
 STEADY = 1 / 2000
 
@@ -267,7 +267,7 @@ def batch_points(result: Any, quota: int | float | None) -> dict[str, Any]:
 
 
 def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
-    """What each batch holds, model by model."""
+    """What each batch contains, model by model."""
     points = batch_points(result, quota)
     return Table([{"model": name, **row} for name, point in points.items() for row in point.batches], "Batch by batch")
 

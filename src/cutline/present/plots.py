@@ -802,7 +802,7 @@ def _found(result: Any, kind: str) -> tuple[Callable[..., None], Callable[..., T
 
 
 def check_kind(kind: Any, kinds: Collection[str] | None = None) -> None:
-    """Refuse the name of a plot that there is not; of all kinds by default, as the command line takes them."""
+    """Raise an error for an unknown plot; of all kinds by default, as the command line takes them."""
     argument = "kind" if kinds is not None else "plot_kind"
     kinds = {**KINDS, **CLASS_KINDS} if kinds is None else kinds
     if kind not in kinds:

@@ -42,7 +42,7 @@ def segment_sections(
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """What an evaluation by segment has to say; ``measures``: those to show. In ``detail``, all rows follow.
+    """The sections of an evaluation by segment; ``measures``: those to show. In ``detail``, all rows follow.
 
     ``fairness``: also who gets the places of one list, and what other rules for them would cost.
     """
@@ -92,7 +92,7 @@ def _figures(result: Segments | SegmentComparison) -> list[Figure]:
 def segment_comparison_sections(
     found: SegmentComparison, *, terms: Terms = PYTHON, all_measures: bool = False, detail: bool = False, **options: Any
 ) -> Iterator[Section]:
-    """What a comparison by segment has to say. In ``detail``, all rows together follow."""
+    """The sections of a comparison by segment. In ``detail``, all rows together follow."""
     overall: Any = found.overall
     evaluations = list(overall.evaluations.values())
     if isinstance(overall, ClassComparison):

@@ -112,7 +112,7 @@ def evaluation_sections(
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """What an evaluation has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
+    """The sections of an evaluation; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cut``: a cut that was chosen on these rows, which takes the quota's place. ``measures``: those that were asked for
     by name, which the answer gives first.
@@ -204,7 +204,7 @@ def comparison_sections(
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """What a comparison has to say; in ``detail``, what a page adds (options: see ``detail_sections``).
+    """The sections of a comparison; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
     models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first

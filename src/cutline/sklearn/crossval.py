@@ -416,7 +416,7 @@ def evaluate_cv(
 
 
 def _cluster_codes(clusters: Labels | None, tests: Sequence[NDArray[np.intp]], rows: int) -> NDArray[Any] | None:
-    """The cluster of each row as a number; refused where one reaches into two folds of a split."""
+    """The cluster of each row as a number; raises an error where one reaches into two folds of a split."""
     if clusters is None:
         return None
     codes = Partition.of(clusters, "clusters", rows, "y").codes

@@ -161,7 +161,7 @@ def make_sample(
 
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:
-    """One-dimensional array of a list, NumPy array, Series or Arrow array; missing entries are refused."""
+    """One-dimensional array of a list, NumPy array, Series or Arrow array; missing entries raise an error."""
     if not isinstance(values, np.ndarray):
         values = _foreign(values, argument)
     elif isinstance(values, np.ma.MaskedArray):
@@ -335,7 +335,7 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
 
 
 def check_present(column: NDArray[Any], argument: str) -> None:
-    """Refuse a number that is NaN, or a date that is none."""
+    """Raise an error for a number that is NaN, or a date that is none."""
     for kind, is_gone, shown in (("f", np.isnan, np.nan), ("M", np.isnat, None)):
         if column.dtype.kind == kind and is_gone(column).any():
             raise rules.missing(argument, shown, int(np.argmax(is_gone(column))))
@@ -374,7 +374,7 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
 def check_negatives(
     label: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, neg_label: tuple[Any, ...] | None = None
 ) -> None:
-    """Say or refuse several labels beside a positive one that was named; ``neg_label`` as in ``tables.Roles``."""
+    """Warn or raise if there are several labels beside the positive one; ``neg_label`` as in ``tables.Roles``."""
     rest = label[~positive]
     if pos_label is None or not len(rest) or label.dtype.kind == "b":
         return

@@ -1,4 +1,4 @@
-"""A table with several classes: which columns hold the scores of which class, in wide and in long form, as a matrix."""
+"""A table with several classes: which columns are the scores of which class, in wide and in long form, as a matrix."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def find_class_columns(
     """The columns of several classes, where the file has them; ``None`` where it is about two.
 
     Score columns are called as the labels are (VF, F, M, L), or so with one beginning or ending in common (p_VF), which
-    a pattern such as ``p_*`` names. Without them, a column that holds the same classes as the label is the predicted
+    a pattern such as ``p_*`` names. Without them, a column that contains the same classes as the label is the predicted
     class. Nothing is taken that could be meant otherwise.
     """
     names = [name for name in table.names if name not in taken]
@@ -363,6 +363,6 @@ def read_long_classes(
 
 
 def _label_columns(table: DuckTable | MemoryTable, names: Sequence[str]) -> list[str]:
-    """Columns that could hold several classes: more than two values, and fewer than rows."""
+    """Columns that could contain several classes: more than two values, and fewer than rows."""
     found = [] if isinstance(table, MemoryTable) else profiles(table, list(names))
     return [p.name for p in found if 3 <= p.distinct <= MOST_CLASSES and not (p.is_number and not p.whole)]

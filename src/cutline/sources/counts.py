@@ -200,7 +200,7 @@ class Counted:
         return Ranking(score[there], pos[there].astype(kind), neg[there].astype(kind), cases), is_open[there]
 
     def rows(self, side: Side = "middle") -> LoadedColumns:
-        """The cases one by one, positives first; refused where they are very many."""
+        """The cases one by one, positives first; raises an error where they are very many."""
         if self.cases > TUNING.expanded_rows:
             problem = f"this needs the cases one by one, and the counts stand for {self.cases:,} of them"
             raise InputError(None, problem, f"up to {TUNING.expanded_rows:,} cases are made of counts: use a sample")
@@ -438,7 +438,7 @@ def read_result(source: Any, columns: CountColumns | None = None, missing: str =
 
 
 def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
-    """Refuse counts of different queries: other buckets, another score, other labels."""
+    """Raise an error for counts of different queries: other buckets, another score, other labels."""
     words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label"}
     for key, word in (words | {"by": "segments", "batch": "batches"}).items():
         if one.get(key) != two.get(key):

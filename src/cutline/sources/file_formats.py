@@ -181,7 +181,7 @@ def files_meant(path: str) -> list[str]:
 
 
 def kind_of(name: str) -> tuple[str | None, str]:
-    """Kind and packing that the ending of a name says; no kind where it says nothing."""
+    """Kind and packing that the ending of a name shows; no kind where it shows none."""
     stem, ending = os.path.splitext(name.lower())
     packed = _PACKED.get(ending, "")
     if packed:

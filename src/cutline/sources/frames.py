@@ -60,7 +60,7 @@ class MemoryTable:
         self.name, self.names, self.get, self.native = name, list(names), get, native
 
     def column(self, name: str, role: str) -> Any:
-        """A column by its name; refuses one that is not there, or that several are called."""
+        """A column by its name; raises an error for one that is not there, or that several are called."""
         check_name(self.name, name, role, self.names)
         values = self.get(name)
         if not hasattr(values, "__len__") or getattr(values, "shape", None) == ():

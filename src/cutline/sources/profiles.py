@@ -23,7 +23,7 @@ _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a column holds. ``distinct`` is approximate unless counted exactly; ``low`` and ``high`` are of numbers."""
+    """Contents of a column. ``distinct`` is approximate unless counted exactly; ``low`` and ``high`` are of numbers."""
 
     name: str
     rows: int

@@ -15,7 +15,7 @@ word      everything else: text, dates, mixtures           must be said         
 Labels that are numbers are finite, and not integers beyond 2⁵³.
 
 Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which every cell is a number. A table's text may
-also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ are refused, because floats
+also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ raise an error, because floats
 cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so are cells that are not a number.
 
 Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
@@ -42,7 +42,7 @@ EXACT_INTEGERS = 2**53  # beyond which floats leave whole numbers out
 WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
 LARGEST_SUMMED = 1e100  # of scores whose values add up: squares of sums of 1e50 rows are still numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
-PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
+PAIRS = ((0, 1), (-1, 1))  # numbers that show which of them is positive: the second
 KEYS = ("clusters", "batch", "segment", "by")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")

@@ -29,7 +29,7 @@ _COLLECTIONS = ("array", "map", "struct", "union", "interval", "variant", "json"
 
 
 def kind_of(sql_type: str) -> str:
-    """What a type of DuckDB or Spark holds: integer, fraction, decimal, truth, text, collection, or other."""
+    """What a type of DuckDB or Spark contains: integer, fraction, decimal, truth, text, collection, or other."""
     name = sql_type.lower()
     if name in INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
         return "integer"
@@ -136,7 +136,7 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """What it holds."""
+        """What it contains."""
         return kind_of(self.type)
 
     @property
@@ -148,7 +148,7 @@ class Column:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it may hold integers that floats cannot tell apart."""
+        """Whether it may contain integers that floats cannot tell apart."""
         return self.kind == "integer" and self.type.lower() not in _NARROW
 
 
@@ -156,8 +156,8 @@ class Column:
 class Roles:
     """Which column has which role. ``scores`` maps a model to its column, ``by`` are those that make segments.
 
-    ``neg_label`` are the labels that count as negative beside ``pos_label``; any other is refused. None: all others,
-    with a warning if there are several; an empty tuple: the only other, and several are refused.
+    ``neg_label`` are the labels that count as negative beside ``pos_label``; any other is an error. None: all others,
+    with a warning if there are several; an empty tuple: the only other, and several are an error.
     """
 
     label: str | None
@@ -291,7 +291,7 @@ class SqlTable(ABC):
         return [int(n) for n in self.aggregate([f"count(*) FILTER (WHERE {condition})" for condition in conditions])]
 
     def column(self, name: str, role: str) -> Column:
-        """A column by its name; refuses one that is not there, or that several are called."""
+        """A column by its name; raises an error for one that is not there, or that several are called."""
         check_name(self.name, name, role, self.names)
         return self.named[name]
 
@@ -301,7 +301,7 @@ class SqlTable(ABC):
 
 
 def check_name(table: str, name: str, role: str, columns: Sequence[Any]) -> None:
-    """Refuse a column that is not there, naming the nearest one, and one that several are called."""
+    """Raise an error for a column that is not there, naming the nearest one, and one that several are called."""
     if name in columns:
         if columns.count(name) > 1:
             raise InputError(None, f"{table} has several columns called {show(name)}", "rename all but one")
@@ -465,7 +465,7 @@ class _Check:
             self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
 
     def _find_negatives(self, label: Column, sort: str, positive: str) -> None:
-        """Say or refuse several labels beside the positive one."""
+        """Warn or raise if there are several labels beside the positive one."""
         rest, neg_label = f"{self.keep} AND NOT ({positive})", self.roles.neg_label
         if neg_label:
             named = " OR ".join(f"({self._is(label, sort, value)})" for value in neg_label)
