@@ -384,3 +384,46 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         cl.merge_counts([one], min_cell=10**6)
     with pytest.raises(cl.InputError, match="does not describe"):
         cl.merge_counts([{"p": [1.0], "n": [2]}])
+
+
+def test_two_models_are_counted_jointly() -> None:
+    import duckdb
+
+    rows = claims(3000, 4).dropna()
+    rng = np.random.default_rng(0)
+    rows["p"] = rows.p.astype(float)
+    rows["q"] = np.clip(rows.p + rng.normal(0, 0.2, len(rows)), 0, 1)
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    query = cl.sql(table="claims", label="fraud", score=["p", "q"], pos_label="yes", dialect="duckdb")
+    counts = connection.sql(query).df()
+    how: dict[str, Any] = {"quota": 100, "measures": ["roc_auc", "hit_rate@100", "recall"]}
+    joint = cl.compare(counts, **how)
+    exact = cl.compare(rows.fraud == "yes", {"p": rows.p, "q": rows.q}, **how)
+    for key in exact.specs:
+        one, two = joint.difference("p", "q", key), exact.difference("p", "q", key)
+        low, high = joint.bounds("p", "q", key)
+        assert low - 1e-12 <= two["difference"] <= high + 1e-12
+        assert one["low"] <= low
+        assert one["high"] >= high
+        assert one["method"] == two["method"]
+    assert 0.0 < joint.bounds("p", "q", "roc_auc").width < 0.02
+    assert joint.swaps("p", "q", quota=100) is not None
+    table = (
+        rows.assign(y=rows.fraud == "yes")
+        .round({"p": 2, "q": 2})
+        .groupby(["p", "q"])
+        .y.agg(["sum", "size"])
+        .reset_index()
+    )
+    plain = cl.compare(table, score=["p", "q"], positives="sum", rows="size", **how)
+    rounded = cl.compare(rows.fraud == "yes", {"p": rows.p.round(2), "q": rows.q.round(2)}, **how)
+    for key in exact.specs:
+        one, two = plain.difference("p", "q", key), rounded.difference("p", "q", key)
+        assert one["difference"] == pytest.approx(two["difference"], abs=1e-12)
+        assert one["low"] == pytest.approx(two["low"], abs=1e-9)
+        assert one["p_value"] == pytest.approx(two["p_value"], abs=1e-9)
+    with pytest.raises(cl.InputError, match="counted jointly"):
+        cl.evaluate(counts)
+    with pytest.raises(cl.InputError, match="needs two"):
+        cl.compare(table, score=["p"], positives="sum", rows="size")

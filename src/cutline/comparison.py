@@ -17,7 +17,7 @@ from .catalogue.declare import Spec, parse_measure
 from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheapest
 from .decide.model_choice import GOALS, Clear, Recommendation, SwapSet, every_lead, family_hull, leads, recommend, swaps
 from .errors import InputError, show
-from .estimate import Settings
+from .estimate import Interval, Settings
 from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_facts
 from .inference import bands
 from .inference import paired as tests
@@ -233,7 +233,17 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         drawn = self.replicates[a].get(key), self.replicates[b].get(key)
         pair = tests.Pair(a, b, self.specs[key], estimates, rankings, drawn, self.settings)
         known = pair.difference == pair.difference and self.settings.interval is not None
-        return self.pairs.test(pair) if known else tests.DifferenceTest()
+        tested = self.pairs.test(pair) if known else tests.DifferenceTest()
+        if all(e.certain is None for e in estimates):
+            return tested
+        bounds = self.bounds(a, b, key)  # scores came in buckets: the interval also has what they leave open
+        low, high = tested.low + bounds.low - pair.difference, tested.high + bounds.high - pair.difference
+        return tested._replace(low=low, high=high)
+
+    def bounds(self, a: str, b: str, measure: str) -> Interval:
+        """Between which ends the difference of two models (a − b) lies for certain, if scores came in buckets."""
+        one, two = (self.evaluations[name][measure].bounds for name in (a, b))
+        return Interval(one.low - two.high, one.high - two.low)
 
     @cached_property
     def choice_optimism(self) -> float:

@@ -27,6 +27,7 @@ from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import NO_CLUSTERS, negative_labels
 from .sources.sql_table import Checked, Roles, check, role_word
+from .validate import check_columns
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
 
@@ -55,14 +56,54 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
         why="does not go with counts, which say how many cases are positive",
     )
     by, columns = _columns_of_segments(call), None
-    if call.counts:
+    if call.counts and not call.compares:
         score = None if isinstance(call.score, list) else call.score
         columns = CountColumns(score, **call.pick("positives", "negatives", "rows", "low", "high", "batch"), by=by)
-    else:
+    elif not call.counts:
         call.refuse("score", "by", "batch", why="is already in the description of these counts")
+    if call.compares:
+        return _compare_counts(table, call, by)
     counted = read_counts(table, columns, **call.pick("missing", "decimal"))
+    if counted.second is not None:
+        raise InputError("score", "is two scores, which were counted jointly", "use compare()")
     name = call.name or (columns and columns.score) or counted.described.get("score") or "model"
     return _judge_counts(call, counted, name)
+
+
+def _compare_counts(table: Any, call: VerbCall, by: tuple[str, ...]) -> Any:
+    """The comparison of models whose scores were counted jointly: a row is so many cases with one score of each."""
+    call.refuse("paired", why="is False, but counts are of the same cases")
+    how = call.pick("missing", "decimal")
+    if call.counts:
+        call.refuse("low", "high", why="is the end of one model's buckets", remedy="make joint counts with cutline sql")
+        names = check_columns(call.score, "score") if isinstance(call.score, list | tuple) else []
+        columns = call.pick("positives", "negatives", "rows", "batch")
+        models = {name: read_counts(table, CountColumns(name, by=by, **columns), **how) for name in names}
+    else:
+        counted = read_counts(table, None, **how)
+        names = counted.described["score"].split(",")
+        models = {} if counted.second is None else dict(zip(names, (counted, counted.second), strict=True))
+    if len(models) < 2:
+        raise InputError("score", "is one score, and a comparison needs two", "count two scores jointly")
+    first, rows = next(iter(models.values())), {name: counted.rows() for name, counted in models.items()}
+    one = next(iter(rows.values()))
+    samples = samples_of(one.positive, {name: own.scores["score"] for name, own in rows.items()}, {}, None, True)
+    if any(counted.has_buckets for counted in models.values()):
+        call.refuse("prevalence", why="needs the score of each case, and here are buckets of scores")
+        if first.segments is not None:
+            raise InputError("by", "does not go with joint counts in buckets", "count each segment by itself")
+    facts: dict[str, Any] = {"dropped": first.dropped, "understood": first.words}
+    compared = judge(call, samples, one.segments, one.batch, **facts)
+    evaluations = {}
+    for name, ev in compared.evaluations.items():
+        buckets, specs = counted_evidence(models[name]).buckets, list(ev.specs.values())
+        if buckets is not None:
+            bounded = buckets.bounded(specs, {spec: ev.estimates[key] for key, spec in ev.specs.items()})
+            ev = replace(
+                ev, rows=replace(ev.rows, buckets=buckets), estimates={str(spec): bounded[spec] for spec in specs}
+            )
+        evaluations[name] = ev
+    return replace(compared, evaluations=evaluations)
 
 
 def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Sequence[str] = ()) -> Any:

@@ -120,8 +120,10 @@ class Buckets(PicklesFields):
             ]
         defined = [value for value in values if value == value]
         low, high = (min(defined), max(defined)) if defined else (math.nan, math.nan)
-        if measure.name == "quota_pearson" or (measure.own and measure.part == "cut" and low < high):
-            return math.nan, math.nan  # correlations, and measures that are not ours, may be largest in between
+        if measure.name in ("quota_pearson", "calibration_error") or (
+            measure.own and measure.part == "cut" and low < high
+        ):
+            return math.nan, math.nan  # these, and measures that are not ours, may be largest in between
         if measure.part == "precision" or measure.name == "average_hit_rate":
             above, below = (self._of_ties(measure.name, k) for k in range(2))
             low, high = low - float(np.maximum(-below, 0.0).sum()), high + float(np.maximum(above, 0.0).sum())
