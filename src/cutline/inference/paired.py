@@ -120,7 +120,12 @@ class RowPairs(PicklesFields):
             return self._by_delong(pair)
         influenced = self._by_influence(pair)
         if influenced is not None:
-            influenced = replace(influenced, guard=min(influenced.guard, self._cluster_freedom(pair)))
+            guards = [influenced.guard, self._cluster_freedom(pair)]
+            if pair.spec.measure.of_worth and self.paired:
+                # few amounts, those on which the models differ, carry the difference
+                first, second = (self.rows[name].worth(pair.spec).influence for name in (pair.a, pair.b))
+                guards.append(limits.effective_freedom(first - second))
+            influenced = replace(influenced, guard=min(guards))
         tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_swaps(pair)
         if not all(self.rows[name].independent for name in (pair.a, pair.b)):
             return tested  # the flips of clusters, or of weighted rows, are wide already

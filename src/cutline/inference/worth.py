@@ -3,7 +3,7 @@
 The cut at a quota moves with the sample: a row that enters above it pushes another out, which was worth about as much
 as the rows near the cut are. Amounts are skewed (a few large claims make up most of the value), so that t and
 percentile intervals are too short on the side of the large values. Hall's transformation of the studentized sum takes
-the skewness out; its coverage is in docs/worth.md (benchmarks/worth.py).
+the skewness out; its coverage is in docs/limited-quota.md (benchmarks/worth.py).
 """
 
 from __future__ import annotations
