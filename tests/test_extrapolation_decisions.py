@@ -64,9 +64,12 @@ def test_the_half_width_is_that_of_the_formula(ex: Extrapolation) -> None:
     variance = error**2 / alone * (law.accuracy(2 * k - 1) - law.accuracy(k) ** 2)[0] / n
     inside, growth = (n * estimate.value + 0.5) / (n + 1), np.log(k / n)
     centre, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
-    for end, sign, pull in ((estimate.low, -1, 0.0), (estimate.high, 1, 0.3)):
-        untested = 0.95 * (1 + pull * growth) / np.sqrt(1 + (1 - seen) * n)
-        half = np.sqrt(1.25**2 * variance / slope**2 + untested**2 + (0.08 * growth) ** 2)
+    assert error**2 > alone  # so that the cases of a class do not count as more errors
+    highest = (n * max(ex.by_method(k)[name] for name in ex.plausible) + 0.5) / (n + 1)
+    above = np.log(highest / (1 - highest)) - centre
+    for end, sign, b, far in ((estimate.low, -1, 1.15, 0.1 * growth), (estimate.high, 1, 0.6, 0.45 * above)):
+        untested = b * (1 + 0.1 * growth) / np.sqrt(1 + (1 - seen) * n)
+        half = np.sqrt(variance / slope**2 + untested**2 + far**2)
         expected = ((n + 1) / (1 + np.exp(-centre - sign * half)) - 0.5) / n
         assert end == pytest.approx(expected, abs=0.01)  # near k1 the ends are led on from those seen
 
@@ -220,7 +223,7 @@ def test_the_answer_is_a_sentence_and_methods_wait_behind_all(ex: Extrapolation)
     assert "90% interval" in first
     assert f"down from {ex.observed.test_accuracy:.0%} with 50" in first
     assert "blend" not in repr(ex)
-    text = [part for section in ex.sections(everything=True) for part in section.sentences]
+    text = [part for section in ex.sections(detail=True) for part in section.sentences]
     assert any("blend" in part for part in text)
 
 
@@ -278,3 +281,33 @@ def test_command_takes_families_costs_and_candidate_lists(files: Path) -> None:
     costs = ("--label", "person", "--classes", 32, "--costs", files / "costs.csv", "--format", "json")
     priced = json.loads(run(*asked, *costs)[1])["predictions"][0]
     assert priced["cost"] == pytest.approx(3 * (1 - priced["accuracy"]))
+
+
+def test_command_plans_a_review_and_writes_pages(files: Path) -> None:
+    asked = (files / "scores.csv", "--label", "person", "--classes", "16,64")
+    one = (*asked, "--score", "old_*")
+    status, out, err = run(*one, "--review", 0.25, "--format", "json", "--html", files / "review.html")
+    assert status == 0, err
+    document = json.loads(out)
+    assert (document["review"], [row["classes"] for row in document["predictions"]]) == (0.25, [16, 64])
+    assert 0.0 <= document["predictions"][1]["caught"] <= 1.0
+    assert "reviewing 25% of the answers" in (files / "review.html").read_text()
+    assert "does not apply with --groups or --costs" in run(*one, "--review", 0.25, "--groups", "family")[2]
+    assert "needs every score of one recogniser" in run(*one, "--review", 0.25, "--candidates")[2]
+    two = ("--score", "old_*", "--score", "new_*", "--method", "mixture", "--resamples", 5)
+    for name, more in (("one", ("--score", "old_*", "--no-intervals")), ("two", two)):
+        assert run(*asked, *more, "--html", files / f"{name}.html")[0] == 0
+        text = (files / f"{name}.html").read_text()
+        assert "<svg" in text  # the curve
+        assert "With 64 classes expect" in text
+
+
+def test_ends_do_not_jump_or_collapse_near_the_classes_seen(ex: Extrapolation) -> None:
+    seen = ex.accuracy(50)
+    for k in (51, 52, 55):
+        at = ex.accuracy(k)
+        assert at.low == pytest.approx(seen.low, abs=0.02)
+        assert at.high == pytest.approx(seen.high, abs=0.02)
+        assert at.high - at.low > 0.8 * (seen.high - seen.low)
+    widths = [ex.accuracy(k).interval.width for k in (100, 200, 400)]
+    assert min(widths) > 0.05

@@ -64,7 +64,7 @@ def test_among_more_classes_it_is_near_what_is_found_there() -> None:
 def test_there_is_no_jump_at_the_classes_seen_and_the_answer_is_a_sentence() -> None:
     plan = extrapolate_review(people(150), review=0.2, k=[150, 151, 1500], n_resamples=20)
     assert plan[151].value == pytest.approx(plan[150].value, abs=0.02)
-    said = plan.sections()[0].sentences[0]
+    said = next(iter(plan.sections())).sentences[0]
     assert said.startswith("With 1,500 classes, reviewing 20% of the answers finds ")
     assert plan[1500] == extrapolate_review(people(150), review=0.2, k=[1500], n_resamples=20)[1500]
 

@@ -31,14 +31,14 @@ def _numbers(value: str) -> list[int]:
 
 # Options of a kind of file, and of what is computed from it.
 _RECOGNISED = ("label", "scores", "distance")
-_COMPETITORS = ("groups", "costs", "candidates")
+_COMPETITORS = ("groups", "costs", "review", "candidates")
 _WINS = ("wins", "tied", "among")
 _GALLERY = ("gallery", "metric", "templates")
 _ACCURACIES = ("accuracy", "sizes")
 _STRANGERS = ("strangers", "fpir")
 _FIRST_PLACES = ("top", "half_width", "ties")
 _CURVE = (*o.PLOT, "no_intervals", "method", "until", "not_marginal", "everything")
-_EVERY_KIND = ("file", *o.DRAWN, *o.READING, *o.PRINTED, "classes")
+_EVERY_KIND = ("file", *o.DRAWN, *o.READING, *o.PRINTED, "html", "classes")
 
 
 class ExtrapolateArguments(
@@ -68,6 +68,10 @@ class ExtrapolateArguments(
         metavar="FILE",
         section="Columns",
     )
+    review: float | None = share(
+        "Share of answers that is reviewed, the least certain first: print the share of errors found instead.",
+    )
+    html: str | None = option("Also write the result as a page.", type=o.OutputFile(), metavar="PATH")
     candidates: bool = option(
         "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
     )
@@ -139,6 +143,7 @@ class ExtrapolateArguments(
   cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
   cutline extrapolate printed.csv --accuracy top1 --sizes classes --classes 1000
   cutline extrapolate probes.csv --label person --strangers unknown.csv --fpir 0.01 --classes 10000
+  cutline extrapolate scores.csv --label person --review 0.1 --classes 10000 --html growth.html
   cutline extrapolate comparisons.csv --pairs score --label same --positive yes --classes 1000
 """,
 )
@@ -150,7 +155,8 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     (--gallery), or accuracies at several numbers of classes (--accuracy and --sizes).
 
     With --strangers, it prints how many people in the gallery are missed (FNIR) if no more than a share --fpir of
-    strangers may be falsely identified. With --pairs, FILE has one row per 1:1 comparison.
+    strangers may be falsely identified. With --pairs, FILE has one row per 1:1 comparison. With --review, it prints the
+    share of errors that is found by reviewing the least certain answers.
     """
     from ..extrapolation.method_choice import find_method
 
@@ -168,16 +174,22 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     with opened(asked) as table:
         data = read(table, asked)
     data |= {"k": asked.classes or None, **asked.drawn}
-    is_sized = kind in ("strangers", "pairs") or asked.costs is not None
+    planned = "costs" if asked.costs is not None else "review" if asked.review is not None else ""
+    is_sized = kind in ("strangers", "pairs") or planned != ""
     if is_sized:
-        from ..extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
+        from .. import extrapolation as growth
 
-        verbs: dict[str, Any] = {"pairs": extrapolate_pairs, "strangers": extrapolate_open_set}
-        if asked.costs is not None:
+        if planned:
             if data.pop("candidates") or len(asked.scores) > 1:
-                raise click.UsageError("--costs needs every score of one recogniser")
+                raise click.UsageError(f"--{planned} needs every score of one recogniser")
             data["ties"] = asked.ties
-        result: Any = verbs.get(kind, extrapolate_cost)(**data)
+        if planned == "review" or (planned and asked.review is not None):
+            if asked.groups is not None or asked.costs is not None:
+                raise click.UsageError("--review does not apply with --groups or --costs")
+            data["review"] = asked.review
+        verbs: dict[str, Any] = {"pairs": growth.extrapolate_pairs, "strangers": growth.extrapolate_open_set}
+        verbs |= {"costs": growth.extrapolate_cost, "review": growth.extrapolate_review}
+        result: Any = verbs[planned or kind](**data)
     else:
         from ..extrapolation.extrapolator import extrapolate as run
 
@@ -339,7 +351,7 @@ def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bo
     facts: dict[str, Any] = {"file": asked.file, "label": asked.label}
     facts |= {"score": list(asked.scores) if compares else asked.pattern}
     facts |= asked.named("pairs", "positive", "strangers", "wins", "tied", "among", "gallery", "accuracy", "sizes")
-    facts |= asked.named("groups", "costs", *(("metric", "templates") if asked.gallery else ()))
+    facts |= asked.named("groups", "costs", "review", *(("metric", "templates") if asked.gallery else ()))
     facts |= {"distance": asked.distance or None, "fpir": asked.fpir if kind == "strangers" else None}
     how: dict[str, Any] = {}
     if not is_sized and not compares:
@@ -354,7 +366,7 @@ def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bo
     settings = {"classes": ",".join(str(row["classes"]) for row in rows), **settings}
 
     def sections() -> list[Section]:
-        every = result.sections(**({} if is_sized else {**how, "everything": asked.everything}))
+        every = result.sections(**({} if is_sized else {**how, "detail": asked.everything}))
         return [part for part in every if is_sized or part.name != "notes"]  # which go to standard error
 
     def document() -> dict[str, Any]:
@@ -376,4 +388,4 @@ def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bo
             figure.savefig(beside, dpi=150, format=picture_format(path))
 
     facts = {key: value for key, value in facts.items() if value is not None}
-    return Report(result, facts, settings, document, lambda: rows, sections, draw=draw)
+    return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html, draw=draw)

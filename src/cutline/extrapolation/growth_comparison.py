@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike
 from ..errors import look_up
 from ..estimate import Estimate
 from ..inference.differences import DifferenceTest
-from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize
+from ..inference.limits import t_quantile
+from ..table import Figure, Section, Table, TabularResult, pluralize
 from ..types import Axes, Floats
 from ..validate import check_number
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
-from .extrapolation_result import Extrapolation, as_sizes, check_k, rounded_share
+from .extrapolation_result import Extrapolation, HasPage, as_sizes, check_k, rounded_share
 from .extrapolator import fit_task, resampled_fits
 from .favorability import ComparedByContent
 from .tasks import ScoreTask, jackknife_error
@@ -28,10 +29,12 @@ _POINTS = 60
 # How far the two errors of extrapolation cancel: this share of their summed variance is left. On 44 differences (22
 # pairs of samples of 11 populations) 95% of 90% intervals then covered the truth, 93% with half of it, 82% with none.
 _OF_MODEL = 0.2
+# Of one recogniser's error on the logit scale, for each e-fold of classes.
+_OF_DISTANCE = 0.08
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GrowthComparison(HasSections, ComparedByContent, TabularResult):
+class GrowthComparison(HasPage, ComparedByContent, TabularResult):
     """Two recognisers by number of classes, paired: the same cases and classes, resampled together.
 
     Attributes
@@ -55,6 +58,15 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         return look_up(self.models, name, "name")
 
     @property
+    def title(self) -> str:
+        """What the result is about."""
+        return f"{' and '.join(self.names)} with more than {self._first.n_classes:,} classes"
+
+    @property
+    def _first(self) -> Extrapolation:
+        return next(iter(self.models.values()))
+
+    @property
     def names(self) -> tuple[str, str]:
         """Both names, in order."""
         first, second = self.models
@@ -62,7 +74,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
 
     @property
     def _last(self) -> int:
-        return max([*self.k, next(iter(self.models.values())).n_classes])
+        return max([*self.k, self._first.n_classes])
 
     def _gap(self, k: ArrayLike) -> Floats:
         first, second = self.models.values()
@@ -153,7 +165,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         check_k(k)
         check_number(power, "power", 0.0, 1.0, open_ends=True)
         gap, error = abs(float(self._gap(k)[0])), self._error(k)
-        seen = next(iter(self.models.values())).n_classes
+        seen = self._first.n_classes
         if gap == 0.0 or not math.isfinite(error):
             return math.inf
         return float(math.ceil(seen * ((ndtri(0.5 + self.level / 2.0) + ndtri(power)) * error / gap) ** 2))
@@ -164,9 +176,15 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         rows = []
         for k in self.k:
             d = self.difference(k)
-            row = {"classes": k, a: self.models[a].accuracy(k).value, b: self.models[b].accuracy(k).value}
+            row: dict[str, Any] = {
+                "classes": k,
+                a: self.models[a].accuracy(k).value,
+                b: self.models[b].accuracy(k).value,
+            }
             row |= {"difference": d.difference, "low": d.low, "high": d.high, "p_value": d.p_value}
-            rows.append(row | {"verdict": d.verdict, "classes_to_tell": self.classes_to_tell(k)})
+            needed = self.classes_to_tell(k)
+            row |= {"verdict": d.verdict, "classes_to_tell": needed}
+            rows.append(row | {"cases_to_tell": needed * self._first.n_cases / self._first.n_classes})
         return rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -205,7 +223,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
             said.append(f"{beyond} leads from about {size} on ({self.crossing.low:,.0f} to {most}).")
         return said
 
-    def sections(self, *, everything: bool = False) -> Iterator[Section]:
+    def sections(self, *, detail: bool = False) -> Iterator[Section]:
         """The verdict, the differences by number of classes, who leads, and what to keep in mind."""
         curves = [Figure("extrapolation", ex, {"title": name}) for name, ex in self.models.items()]
         rows = [{key: value for key, value in row.items() if key != "p_value"} for row in self.to_dicts()]
@@ -213,7 +231,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         yield Section("leads", [self.leads])
         if self.notes:
             yield Section("notes", [f"note: {note}" for note in self.notes])
-        for name, ex in self.models.items() if everything else ():
+        for name, ex in self.models.items() if detail else ():
             yield Section(f"method {name}", [f"{name}: {ex.method}; seen: {ex.seen}"])
 
     def plot(self, ax: Axes | None = None) -> Any:
@@ -225,8 +243,7 @@ class GrowthComparison(HasSections, ComparedByContent, TabularResult):
         axes.fill_between(band["k"], band["low"], band["high"], alpha=0.18, label=f"{self.level:.0%} band")
         axes.plot(band["k"], band["difference"], label=" − ".join(self.names))
         axes.axhline(0.0, color="#777777", linewidth=0.9)
-        seen = next(iter(self.models.values())).n_classes
-        axes.axvline(seen, color="#777777", linewidth=0.9, linestyle=(0, (1.5, 2)))
+        axes.axvline(self._first.n_classes, color="#777777", linewidth=0.9, linestyle=(0, (1.5, 2)))
         axes.set(xscale="log", xlabel="number of classes", ylabel="difference of accuracies", title="Who leads")
         axes.legend(loc="best", frameon=False)
         return axes
@@ -259,8 +276,15 @@ def compare_growth(
     # Resamples repeat classes, which moves their spread; at k1 the jackknife shows what it is.
     scale = min(max(float(paired[-1]) / at_last, 0.5), 2.0) if at_last > 0 else 1.0
     beyond = np.maximum(1.0 - seen / sizes, 0.0)
-    parts = [ex.model_error(sizes) for ex in models.values()]
-    modelled = np.sqrt(_OF_MODEL * beyond * sum(part**2 for part in parts))
+    modelled = np.zeros(sizes.size)
+    for ex in models.values():
+        # What errors could not test, and the distance to k, as the standard error of an accuracy.
+        n = max(ex.observed.n_tested, 1)
+        inside_one = (n * ex.predict(sizes) + 0.5) / (n + 1.0)
+        untested = 1.0 / math.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * n)
+        spread_of_one = np.hypot(untested, _OF_DISTANCE * np.maximum(np.log(sizes / seen), 0.0))
+        modelled += (inside_one * (1.0 - inside_one) * spread_of_one / t_quantile(0.9, 1e9)) ** 2
+    modelled = np.sqrt(_OF_MODEL * beyond * modelled)
     errors = np.where(sizes <= seen, inside, np.hypot(scale * spread, modelled))
     # The band: what the largest of the standardised deviations of the resamples stays below.
     away = np.abs(gaps - np.median(gaps, axis=0)) / np.maximum(spread, 1e-12)

@@ -50,7 +50,9 @@ class PageView:
 
 
 def page_title(result: Any) -> str:
-    """What a page is about: one model or several, their classes, or their segments."""
+    """What a page is about: one model or several, their classes, their segments, or more classes."""
+    if hasattr(result, "title"):
+        return str(result.title)
     whole = getattr(result, "whole", result)
     models = getattr(whole, "evaluations", None)
     title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
@@ -174,15 +176,16 @@ def _shell(
     seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
     pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
-    s = result.settings
+    s = getattr(result, "settings", None)
     made = [f"Made by cutline {__version__}"]  # how the figures were made, in one line
     if getattr(result, "threshold", None) is not None:
         made.append(f"threshold {result.threshold:g}")
     quota = getattr(result, "quotas", None) or getattr(result, "quota", None)
     if quota is not None:
         made.append(f"quota {quota:,}" if isinstance(quota, int) else f"quota {quota}")
-    made.append(f"level {s.level:g}" if s.interval else "no intervals")
-    if s.interval:
+    if s is not None:
+        made.append(f"level {s.level:g}" if s.interval else "no intervals")
+    if s is not None and s.interval:
         made += [f"resamples {s.n_resamples:,}"] if hasattr(s, "n_resamples") else []
         made.append(f"seed {s.seed}")
     return fill(
