@@ -39,6 +39,7 @@ VALUES: dict[str, list[str]] = {
     **{name: ["w"] for name in ("weight", "worth")},
     "label": ["z"],
     "score": ["q"],
+    "negate": ["p"],
     "scores": ["w"],
     "batch": ["d"],
     "cluster": ["c"],
@@ -80,6 +81,7 @@ FLAGS = {"no_intervals"}
 # cannot take beside its own.
 ELSEWHERE = {
     *("adjust",),  # what the intervals are judged by, after the call
+    *("where", "sheet", "skip_rows", "ignore_case"),
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
     *(
         "threads",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,6 +20,8 @@ from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
 from .sources.open_source import open_source
 from .sources.profiles import Profile, case_and_model, label_candidates, profiles, score_candidates
+from .sources.row_filter import only_rows
+from .sources.sql_table import DUCKDB, lacking_sql
 from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
 from .types import TableSource
 from .validate import checked
@@ -32,6 +35,12 @@ _SHOWN = 12  # columns, scores and findings that are shown; a screen has some fo
 _ALL = "--format json holds all"
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
 # Not "count" or "frequency": counts of equal rows are no weights.
+_TOTALS = ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale", "totaal")
+# Words in the names of columns whose rows mostly depend on each other.
+_REPEATING = {"patient", "person", "subject", "customer", "client", "user", "member", "household", "kunde", "patientin"}
+_REPEATING |= {"day", "date", "tag", "datum", "session", "visit", "account", "device"}
+_DAY_CELL = "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*"
+_EXAMINED = 200  # columns of text in whose last cell a word for a total is looked for
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
 
 
@@ -114,12 +123,15 @@ def doctor(
     quote: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    where: str | None = None,
 ) -> Diagnosis:
     """Inspect a table: what it supports, what looks wrong, and which command to run next.
 
     Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
-    rank the wrong way or are not probabilities, copies, leaks, missing values. Sources and options as for
-    :func:`evaluate`.
+    rank the wrong way or are not probabilities, copies, leaks, missing values; lines above the header, a cover sheet
+    and a row of totals, which are left out here and in the command. Sources and options as for :func:`evaluate`.
 
     >>> import duckdb
     >>> found = doctor(duckdb.sql("SELECT range % 2 AS y, (range % 7) / 10 AS p FROM range(50)"))
@@ -127,10 +139,12 @@ def doctor(
     ('y', 'p')
     """
     file = str(source) if isinstance(source, str | os.PathLike) else "FILE"
-    text = TextFormat(delimiter, quote, decimal, encoding)
+    text = TextFormat(delimiter, quote, decimal, encoding, sheet, skip_rows, where, guess=True)
     with ExitStack() as stack:
         table = stack.enter_context(open_source(source, query, Machine(), text))
         if isinstance(table, DuckTable):
+            guessed = dict(table.files.files[0].guessed) if table.files is not None else {}
+            text = replace(text, **guessed)
             table = table.copied(table.columns)
         elif isinstance(table, MemoryTable) and table.native is not None:
             import duckdb
@@ -138,22 +152,29 @@ def doctor(
             connection = stack.enter_context(duckdb.connect())
             connection.register("cutline_source", table.native)
             relation = connection.table("cutline_source")
-            table = stack.enter_context(open_source(relation, None, Machine(), TextFormat()))
+            table = stack.enter_context(open_source(relation, None, Machine(), TextFormat(where=where)))
         else:
             raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
         return _Examination(table, label, pos_label, text, file).diagnosis()
+
+
+def _quoted(word: str) -> str:
+    """A word of a command; one with single quotes in double ones, where nothing in it has another meaning there."""
+    return f'"{word}"' if "'" in word and not set('"$`\\!') & set(word) else shlex.quote(word)
 
 
 class _Examination:
     def __init__(self, table: DuckTable, label: str | None, pos_label: Any, text: TextFormat, file: str) -> None:
         self.table, self.pos_label, self.text, self.decimal = table, pos_label, text, text.decimal
         self.file = f"./{file}" if file.startswith("-") else file  # not an option of the command
+        self.findings: list[str] = []
+        self.say = self.findings.append
+        self._leave_out_totals()
+        table = self.table
         self.models: tuple[str, ...] = ()  # patterns of the score columns, where several models have several classes
         self.many_labels = False
         self.rows = int(table.aggregate(["count(*)"])[0])
         self.profiles = profiles(table, exact=self.rows <= _EXACT)
-        self.findings: list[str] = []
-        self.say = self.findings.append
         self.other = "VALUE"  # the label that is not positive
         if label is not None:
             table.column(label, "label")
@@ -175,6 +196,47 @@ class _Examination:
         self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
         self.chosen = self.scores  # for the command
 
+    def _leave_out_totals(self) -> None:
+        """Tell of what stands above the table; find a row of totals below it, and leave it out by a condition."""
+        if self.text.skip_rows:
+            self.say(f"{pluralize(self.text.skip_rows, 'line')} above the header: --skip-rows {self.text.skip_rows}")
+        if self.text.sheet is not None:
+            sheet = str(self.text.sheet)
+            self.say(f"the table is read from the sheet {sheet!r}: --sheet {shlex.quote(sheet)}")
+        texts = [column for column in self.table.columns if column.kind == "text"]
+        if not texts or self.text.where is not None or len(texts) > _EXAMINED:
+            return
+        cells = ", ".join(column.sql for column in texts)
+        last = self.table.rows(f"SELECT {cells} FROM {self.table.numbered} ORDER BY cutline_row DESC LIMIT 1")
+        for column, cell in zip(texts, last[0] if last else (), strict=False):
+            if isinstance(cell, str) and cell.strip(" :").casefold() in _TOTALS:
+                name = column.name if column.name.isidentifier() else '"' + column.name.replace('"', '""') + '"'
+                where = f"{name} <> {DUCKDB.literal(cell)}"
+                if self.table.count([lacking_sql(DUCKDB, column)])[0]:
+                    where += f" or {name} is missing"
+                self.say(f"the last row is a total ({column.name!r} is {cell!r}): --where {_quoted(where)}")
+                self.text = replace(self.text, where=where)
+                self.table = only_rows(self.table, where)
+                return
+
+    def _say_clusters(self) -> None:
+        """Columns of persons or days that repeat: their rows are alike, so intervals are too short without clusters."""
+        if self.classes is not None or self.long is not None:
+            return
+        for p in self.profiles:
+            there, words = p.rows - p.missing, set(re.split(r"[^a-z]+", p.name.casefold()))
+            repeats = 5 <= p.distinct <= 0.8 * there and p.name not in (*self.labels, *self.chosen)
+            column = self.table.named[p.name]
+            is_day = column.type.lower().startswith(("date", "time"))
+            if repeats and column.kind == "text" and not is_day:
+                matches = DUCKDB.matches(column.sql, _DAY_CELL)
+                is_day = self.table.count([f"NOT ({matches})"])[0] <= p.missing
+            if repeats and (is_day or words & _REPEATING or "cluster" in self._roles(p)):
+                self.say(
+                    f"{p.name!r} has {p.distinct:,} values in {there:,} rows: if rows of one value depend on each "
+                    f"other (one person, one day), add --cluster {shlex.quote(p.name)}, or intervals are too short"
+                )
+
     def diagnosis(self) -> Diagnosis:
         """Look at everything, in the order in which findings are told."""
         balance = self._balance()
@@ -183,6 +245,7 @@ class _Examination:
             warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
             scores = self._scores()
             self._say_copies(scores)
+            self._say_clusters()
             command = self._command()
         columns = Table(map(self._row, self.profiles), "Columns")
         return Diagnosis(
@@ -341,7 +404,7 @@ class _Examination:
                 within = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
                 self.say(
                     f"{name!r} ranks significantly worse than chance, {within}; are these scores of the other class? "
-                    f"If so, add --positive {shlex.quote(self.other)}, or reverse them"
+                    f"If so, add --positive {shlex.quote(self.other)}, or --negate {shlex.quote(name)}"
                 )
             if kind != "probability":
                 between = f"{format_value(low)} and {format_value(high)}"
@@ -396,9 +459,10 @@ class _Examination:
         return ""
 
     def _line(self, words: Sequence[str]) -> str:
-        given = {name: getattr(self.text, name) for name in ("delimiter", "quote", "decimal", "encoding")}
-        options = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
-        return " ".join(map(shlex.quote, ["cutline", *words, *options]))
+        names = ("sheet", "skip_rows", "where", "delimiter", "quote", "decimal", "encoding")
+        given = {name.replace("_", "-"): getattr(self.text, name) for name in names}
+        options = [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
+        return " ".join(map(_quoted, ["cutline", *words, *options]))
 
     def _checked(self, usable: Sequence[str]) -> list[str]:
         """The words of the command, after its columns were read as it will read them; an error where it would fail."""

@@ -399,7 +399,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
             sentences.append(
                 f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
-                "class? Try the other label as the positive one ({pos_label}), or the scores with their sign changed."
+                "class? Try the other label as the positive one ({pos_label}), or change the sign of the scores "
+                "({negate})."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(

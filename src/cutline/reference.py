@@ -140,6 +140,13 @@ PARAMETERS: dict[str, str] = {
     "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` raises an error, ``'drop'`` "
     "leaves the rows out and reports how many.",
+    "where": "Which rows count: a condition on columns such as ``\"month >= 6 and region in ('north', 'south')\"``, "
+    "with ``and``, ``or``, ``not``, ``in``, ``is missing`` and comparisons. Rows that lack the cell are left out.",
+    "negate": "Scores whose low values mean positive, such as a marker that falls with disease: their sign is changed. "
+    "True for all, or the names of columns or models.",
+    "ignore_case": "Whether labels that differ only in case or in spaces around them are one label.",
+    "sheet": "The sheet of an Excel workbook, by name or number from 1. By default the first that is not empty.",
+    "skip_rows": "How many lines of a text file, or rows of a sheet, stand above the header.",
     "delimiter": "The character between the fields of a text file. Detected by default.",
     "quote": "The character around quoted fields of a text file. Detected by default.",
     "decimal": "The decimal separator of a text file, ``'.'`` or ``','``. Detected by default.",

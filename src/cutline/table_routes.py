@@ -25,7 +25,7 @@ from .sources.frames import LoadedColumns, MemoryTable, frame_of
 from .sources.given_columns import read_known_labels
 from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
-from .sources.rules import NO_CLUSTERS, negative_labels
+from .sources.rules import NO_CLUSTERS, as_labels, negative_labels
 from .sources.sql_table import Checked, Roles, check, role_word
 from .validate import check_columns
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
@@ -34,7 +34,7 @@ from .verbs import VerbCall, judge, judge_classes, judge_sampled
 def answer_from_table(call: VerbCall) -> Any:
     """The result of a call that names columns of a table."""
     machine = Machine(call.memory_limit, call.threads, call.temp_directory)
-    text = TextFormat(call.delimiter, call.quote, call.decimal, call.encoding)
+    text = TextFormat(**call.pick("delimiter", "quote", "decimal", "encoding", "sheet", "skip_rows", "where"))
     with open_source(call.y_true, call.query, machine, text) as table:
         if call.counts or (call.label is None and describe_counts(table) is not None):
             return _answer_counts(table, call)
@@ -53,6 +53,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     call.refuse(
         *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case", "worth", "cost"),
         *("class_column", "stream", "worth", "cost", "exact", "tolerance"),
+        *("negate", "ignore_case"),
         why="does not go with counts, which say how many cases are positive",
     )
     by, columns = _columns_of_segments(call), None
@@ -155,15 +156,21 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         scores = dict(zip(models, given.values() if isinstance(given, Mapping) else given, strict=True))
     by = _columns_of_segments(call)
     negative = negative_labels(call.neg_label, call.pos_label)
-    columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal")
+    columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal", "ignore_case")
+    named = as_labels(call.negate or None)
+    every = call.negate is True or (isinstance(call.score, str) and call.score in named)
+    negate = tuple(scores.values()) if every else tuple(scores.get(name, name) for name in named)
     if (not call.exact or call.tolerance is not None) and not isinstance(table, MemoryTable):
-        ev = _answer_approximately(table, Roles(scores=scores, by=by, neg_label=negative, **columns), call)
+        of_models = Roles(scores=scores, by=by, neg_label=negative, negate=negate, **columns)
+        ev = _answer_approximately(table, of_models, call)
         if ev is not None:
             return ev
     # amounts are numbers as scores are: they are read as such, and taken out from among the models
     amounts = {name: column for name, column in call.pick("worth", "cost").items() if column is not None}
+    if set(negate) & set(amounts.values()):
+        raise InputError("negate", "changes the sign of an amount", "give the score a column of its own")
     as_scores = {f"{name} of a row": column for name, column in amounts.items()}
-    roles = Roles(scores={**scores, **as_scores}, by=by, neg_label=negative, **columns)
+    roles = Roles(scores={**scores, **as_scores}, by=by, neg_label=negative, negate=negate, **columns)
     rows = rows_of(table, roles, call.stream) if isinstance(table, MemoryTable | DuckTable) else None
     if isinstance(rows, LoadedColumns):
         facts: dict[str, Any] = {"dropped": rows.dropped, "understood": "; ".join(rows.understood)}
@@ -243,7 +250,10 @@ def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluatio
 def _answer_sampled(table: Any, call: VerbCall) -> Any:
     numbers = [call.score, *([call.inclusion] if isinstance(call.inclusion, str) else [])]
     how = call.pick("pos_label", "neg_label", "decimal")
+    call.refuse("ignore_case", why="is for labels that are all known", remedy="spell them the same in every row")
     labels, columns, understood = read_known_labels(table, call.label, numbers, **how)
+    if call.negate is True or call.score in as_labels(call.negate or None):
+        columns[call.score] = 0.0 - columns[call.score]
     if not isinstance(table, MemoryTable):  # what is positive was read already
         call.values |= {"pos_label": None, "neg_label": None}
     inclusion = columns.get(call.inclusion, call.inclusion)
@@ -261,7 +271,8 @@ def _widened(table: Any, call: VerbCall) -> tuple[DuckTable, dict[str, str]]:
         raise InputError(None, problem, "name {case}, {model} and one {score} column")
     if not isinstance(table, DuckTable):
         raise InputError("model", "goes with files and DuckDB", "pivot the frame first: a score column for each model")
-    roles = Roles(call.label, {score: score}, call.weight, None, call.pos_label, call.missing, call.decimal)
+    how = call.pick("weight", "pos_label", "missing", "decimal", "ignore_case")
+    roles = Roles(call.label, {score: score}, **how)
     wide, models = widened(table, roles, case=case, model=model)
     return wide, {name: name for name in models}
 

@@ -14,14 +14,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .class_sample import is_matrix
-from .errors import InputError, show
+from .errors import InputError, look_up, show
 from .estimate import CLASS_INTERVAL, INTERVAL, Settings, check_paired_interval
 from .evaluation import Evaluation, evaluate_sample
 from .inference.evidence import as_prevalence
 from .quotas import parse_quota
 from .reference import documented
-from .sources.arrays import Sample, make_sample
-from .sources.rules import wanted_number
+from .sources.arrays import Sample, as_numbers, make_sample
+from .sources.rules import as_labels, wanted_number
 from .types import (
     ClassIntervalName,
     CutBy,
@@ -50,13 +50,17 @@ _DRAWS = 2000  # replicates in memory where no number was given; a stream has fe
 _COUNTS = ("positives", "negatives", "rows", "low", "high")  # columns of a table of counts
 _TABLE = (
     *("label", "score", "weight", "query", "model", "case", "class_column", "missing", *_COUNTS),
-    *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
+    *("where", "ignore_case", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding"),
+    *("memory_limit", "threads", "temp_directory", "stream"),
     *("exact", "tolerance"),
 )
 # an array beside arrays, a column's name beside a table
 _ROWS = ("predicted", "by", "batch", "clusters", "inclusion", "worth", "cost")
 _WORTH = ("worth", "cost", "cut_by")
-_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "batch", "inclusion", *_WORTH)
+_TWO_CLASSES = (
+    *("negate", "ignore_case", "pos_label", "neg_label", "threshold", "quota"),
+    *("stratify", "prevalence", "batch", "inclusion", *_WORTH),
+)
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("label", "weight", "case", "model", "class_column", *_COUNTS), check_column),
@@ -76,7 +80,7 @@ _RULES: dict[str, Rule] = {
 
 # what options are by default; None for those that are not here
 _DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
-_DEFAULTS |= {"estimator": "assisted", "cut_by": "score", "exact": True}
+_DEFAULTS |= {"estimator": "assisted", "cut_by": "score", "exact": True, "negate": False, "ignore_case": False}
 
 
 class Options(TypedDict, total=False):
@@ -110,6 +114,11 @@ class Options(TypedDict, total=False):
     stratify: bool | None
     prevalence: Any
     missing: Missing
+    where: str | None
+    negate: bool | str | Sequence[str]
+    ignore_case: bool
+    sheet: str | int | None
+    skip_rows: int | None
     delimiter: str | None
     quote: str | None
     decimal: str | None
@@ -439,6 +448,19 @@ class VerbCall:
         """Whether columns of counts are named."""
         return bool(self.given(*_COUNTS))
 
+    def negated(self, scores: Any) -> Any:
+        """Scores as arrays with the sign changed, of all models or of those that are named."""
+        names = [] if self.negate is True else as_labels(self.negate)
+        if not isinstance(scores, Mapping) and not hasattr(scores, "columns"):
+            if names:
+                raise InputError("negate", f"is {show(self.negate)}, but scores are an array", "write {negate=True}")
+            return 0.0 - as_numbers(scores, self.scores_argument)[0]
+        models = {str(name): scores[name] for name in getattr(scores, "columns", scores)}
+        for name in names:
+            look_up(models, name, "negate")
+        changed = {name: 0.0 - as_numbers(models[name], "scores")[0] for name in names or models}
+        return models | changed
+
     def settings(self, *, several: bool = False) -> Settings:
         """How intervals are made; raises an error for options that are not for so many classes."""
         if several:
@@ -479,6 +501,8 @@ def answer(call: VerbCall) -> Any:
         several = isinstance(scores, Mapping) and (call.classes is not None or any(map(is_matrix, scores.values())))
     else:
         several = is_matrix(scores)
+    if not several and call.predicted is None and call.negate:
+        scores = call.negated(scores)
     if several or call.predicted is not None:
         rows = call.pick("classes", "sample_weight", "clusters", "by")
         return judge_classes(call, call.y_true, scores, call.predicted, **rows)

@@ -217,7 +217,7 @@ def screen(asked: ScreenArguments) -> Report:
 
 class VoteArguments(
     o.Arguments,
-    takes=["file", "label", "scores", *o.LABELS, "quota", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT],
+    takes=["file", "label", "scores", "negate", *o.LABELS, "quota", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT],
 ):
     """The options of ``vote``."""
 
@@ -247,7 +247,7 @@ def vote(asked: VoteArguments) -> Report:
 
 
 class LabelPlanArguments(
-    o.Arguments, takes=["file", *o.LABELS, "seed", *o.TEXT_FORMAT, *o.PRINTED, *o.WRITTEN, "score"]
+    o.Arguments, takes=["file", *o.LABELS[:3], "seed", *o.TEXT_FORMAT, *o.PRINTED, *o.WRITTEN, "score"]
 ):
     """The options of ``label-plan``."""
 
@@ -282,9 +282,9 @@ def label_plan(asked: LabelPlanArguments) -> Report:
         if asked.label is not None:
             cells = table.column(asked.label, "label")
             if table.count([f"{cells.sql} IS NOT NULL"])[0]:
-                how: dict[str, Any] = {"pos_label": asked.positive, "neg_label": negative_labels(asked)}
+                how: dict[str, Any] = {"pos_label": asked.pos_label, "neg_label": negative_labels(asked)}
                 labels = read_known_labels(table, asked.label, [score], decimal=asked.decimal, **how)[0]
-        elif asked.positive is not None:
+        elif asked.positive:
             raise InputError("pos_label", "goes with a label column", "name it with {label}")
         made = plan_rows(
             every.scores[score],
@@ -310,7 +310,8 @@ def label_plan(asked: LabelPlanArguments) -> Report:
 
 
 class SelectArguments(
-    o.Arguments, takes=["file", "score", "batch", "seed", *o.READING, *o.WRITTEN, "quota", "quota_by", "quiet"]
+    o.Arguments,
+    takes=["file", "score", "negate", "batch", "seed", *o.READING, *o.WRITTEN, "quota", "quota_by", "quiet"],
 ):
     """The options of ``select``."""
 
@@ -435,7 +436,7 @@ def write_rows(
         return f"CASE WHEN {runs} THEN chr(39) || {column.sql} ELSE {column.sql} END"
 
     cells = ", ".join(f"{cell(column)} AS v{k}" for k, column in enumerate(table.columns))
-    header = [*first, *(column.name for column in table.columns)]
+    header = [*first, *(column.heading for column in table.columns)]
     header = [f"'{name}" if escaped and re.match(_FORMULA, name) else name for name in header]
     names = _output_names(table, first)
     shown = ", ".join(f"f.v{k} AS {DUCKDB.name(shown)}" for k, shown in enumerate(names))
@@ -448,7 +449,7 @@ def write_rows(
     before = "".join(f"c.a{k} AS {DUCKDB.name(name)}, " for k, name in enumerate(first))
     query = (
         f"SELECT {before}{shown} FROM "
-        f"(SELECT {cells}, row_number() OVER () - 1 AS n FROM {table.relation}) f "
+        f"(SELECT {cells}, cutline_row AS n FROM {table.numbered}) f "
         f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
     )
     file = table.files.files[0] if table.files is not None else None

@@ -64,7 +64,8 @@ class JudgeArguments(o.Arguments):
         """What the library's verbs take of a table of two classes."""
         roles = ("weight", "worth", "cut_by", "decimal", "prevalence", "batch", "threshold", "quota")
         taken: dict[str, Any] = {name: getattr(self, name) for name in roles}
-        taken |= {"label": columns.label, "pos_label": self.positive, "neg_label": negative_labels(self)}
+        taken |= {"label": columns.label, "pos_label": self.pos_label, "neg_label": negative_labels(self)}
+        taken |= {"negate": list(self.negate) or False, "ignore_case": self.ignore_case}
         taken |= {"missing": self.missing or "error", "clusters": self.cluster, "by": list(self.by) or None}
         taken |= {"stream": False if engine == "memory" else None, **self.measuring()}
         if "resamples" not in self.given:
@@ -236,7 +237,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
         named = [one_score(table, asked.score)] if is_sampled else [asked.score] if asked.score else []
         columns = named_columns(engine, table, asked, named, several=False)
         if len(columns.scores) > 1:
-            if asked.positive is not None:
+            if asked.positive:
                 problem = f"is for one score column, but {{score}} means {listed(columns.scores)}"
                 raise InputError("pos_label", problem, "name one column with {score}, or leave it out")
             raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or use: cutline compare")
@@ -504,7 +505,7 @@ def _find_classes(table: Any, asked: EvaluateArguments, engine: str) -> dict[str
             raise InputError(None, problem, "name {case}, {class_column}, {label} and {score}")
         refuse_others(asked, OF_CLASSES, "works with two classes only", ONE_CLASS)
         return columns
-    if asked.positive is not None:
+    if asked.positive:
         if told:
             raise InputError(told[0], "is for several classes, {pos_label} for two", "leave one of them out")
         return None
@@ -553,7 +554,7 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-_MODELS, _SHOWN = ("file", "label", "scores"), ("pairs", "why", "swaps")
+_MODELS, _SHOWN = ("file", "label", "scores", "negate"), ("pairs", "why", "swaps")
 _BY_CASE = ("predicted", "model", "case")
 
 
@@ -678,7 +679,7 @@ def _of_classes(table: Any, asked: CompareArguments, label: str) -> bool:
     if asked.predicted:
         return True
     patterns = asked.scores
-    if asked.positive is not None or len(patterns) < 2 or not all("*" in pattern for pattern in patterns):
+    if asked.positive or len(patterns) < 2 or not all("*" in pattern for pattern in patterns):
         return False
     if any(len(matching(table, pattern)) < 2 for pattern in patterns):
         return False

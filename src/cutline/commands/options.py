@@ -47,6 +47,7 @@ NAMES = {
     "pos_label": "--positive",
     "neg_label": "--negative",
     "neg_label=None": "--rest-negative",
+    "ignore_case=True": "--ignore-case",
     "k": "--classes",
     "genuine": "--pairs",
     "impostor": "--pairs",
@@ -61,7 +62,10 @@ COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1
 # The sections of a command's help, in this order: what is asked for first, how the file is read and where last; and
 # the options in each. What a command adds otherwise names its section, or is among its "Options".
 SECTIONS: dict[str, Sequence[str]] = {
-    "Columns": ("label", "score", "scores", "positive", "negative", "rest_negative", "weight", "worth"),
+    "Columns": (
+        *("label", "score", "scores", "negate", "positive", "negative", "rest_negative", "ignore_case", "weight"),
+        "worth",
+    ),
     "Other kinds of files": (
         *("positives", "negatives", "rows", "low", "high"),
         *("wins", "tied", "among", "gallery", "metric", "templates", "accuracy", "sizes", "strangers", "fpir"),
@@ -77,7 +81,7 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("no_intervals", "interval"),
     ),
     "Output": ("form", "quiet", "html", "plot", "plot_kind", "output", "escape_formulas"),
-    "Reading the file": ("delimiter", "quote", "decimal", "encoding", "missing"),
+    "Reading the file": (*("where", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding", "missing"),),
     "Large files and clusters": ("engine", "master", "memory_limit", "threads", "temp_directory"),
 }
 
@@ -247,13 +251,19 @@ class Arguments:
     scores: tuple[str, ...] = column(
         "Column with a model's score; repeat it for each model, or give a pattern ('p_*').", "--score", multiple=True
     )
-    positive: str | None = option("The positive label (default: 1 or true).", metavar="VALUE")
+    negate: tuple[str, ...] = column(
+        "Score column whose low values mean positive: its sign is changed; may be repeated.", multiple=True
+    )
+    positive: tuple[str, ...] = option(
+        "The positive label (default: 1 or true); may be repeated.", metavar="VALUE", multiple=True
+    )
     negative: tuple[str, ...] = option(
         "With --positive: a negative label; repeat it. Any other label is an error.",
         metavar="VALUE",
         multiple=True,
     )
     rest_negative: bool = option("With --positive: all other labels are negative.")
+    ignore_case: bool = option("Labels that differ only in case or in spaces around them are one label.")
     weight: str | None = column("Column with case weights.")
     worth: str | None = column("Column with what each row is worth if it is a hit: an amount, an order value.")
     cut_by: str | None = choice(
@@ -314,6 +324,11 @@ class Arguments:
         metavar="METHOD",
     )
 
+    where: str | None = option(
+        "Only rows that meet this condition: \"month >= 6 and region in ('north', 'south')\".", metavar="CONDITION"
+    )
+    sheet: str | None = option("Sheet of an Excel workbook: its name, or its number from 1.", metavar="NAME|N")
+    skip_rows: int | None = option("Lines above the header, which are left out.", metavar="N")
     delimiter: str | None = option(
         "Column delimiter (default: detected).",
         metavar="CHAR",
@@ -373,6 +388,11 @@ class Arguments:
         """The same options with some of them replaced."""
         return type(self)(**(self.__dict__ | values))
 
+    @property
+    def pos_label(self) -> Any:
+        """The positive label, or several, as the library takes it."""
+        return None if not self.positive else self.positive[0] if len(self.positive) == 1 else list(self.positive)
+
     def named(self, *names: str) -> dict[str, Any]:
         """Some of the options that have a value, by name."""
         return {name: value for name in names if (value := getattr(self, name)) is not None}
@@ -391,13 +411,14 @@ class Arguments:
         return costs
 
 
-_SEVERAL = ("negative", "by", "scores", "measures")  # options that are lists, empty where a command does not take them
+# options that are lists, empty where a command does not take them
+_SEVERAL = ("negate", "positive", "negative", "by", "scores", "measures")
 O = TypeVar("O", bound=Arguments)  # noqa: E741
 
 # Options that go together, in the order of the help.
 COUNTS = SECTIONS["Other kinds of files"][:5]
-ONE_MODEL = ("file", "label", "score", *COUNTS)
-LABELS = ("positive", "negative", "rest_negative")
+ONE_MODEL = ("file", "label", "score", "negate", *COUNTS)
+LABELS = ("positive", "negative", "rest_negative", "ignore_case")
 GOALS = ("recall", "precision", "specificity", "fpr")
 ERROR_COSTS = ("cost_fp", "cost_fn")
 DRAWN = ("level", "seed", "resamples")

@@ -42,18 +42,19 @@ class Columns(NamedTuple):
 @contextmanager
 def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory") -> Iterator[Any]:
     """Open the file, or another one that is written alike, where the engine reads it; ``-`` is standard input."""
-    from ..sources.duckdb import Machine, open_table
+    from ..sources.duckdb import Machine
     from ..sources.file_formats import TextFormat
-    from ..sources.open_source import SparkTable
+    from ..sources.open_source import open_source
 
     context = click.get_current_context(silent=True)
-    text = TextFormat(asked.delimiter, asked.quote, asked.decimal, asked.encoding)
+    of_this_file = {} if file is not None else asked.named("where", "sheet", "skip_rows")
+    text = TextFormat(**asked.named("delimiter", "quote", "decimal", "encoding"), **of_this_file)
     machine = Machine(**asked.named("memory_limit", "threads", "temp_directory"))
     with ExitStack() as stack:
+        source: Any = file or asked.file
         if engine == "spark":
-            table: Any = SparkTable(stack.enter_context(_spark_frame(asked.file, asked.master or "local[*]")))
-        else:
-            table = stack.enter_context(open_table(file or asked.file, None, machine, text))
+            source = stack.enter_context(_spark_frame(asked.file, asked.master or "local[*]"))
+        table = stack.enter_context(open_source(source, None, machine, text))
         if context is not None and file is None:
             context.meta[TABLE] = table.name
         yield table
@@ -124,12 +125,14 @@ def load(
         {column: column for column in scores},
         asked.weight,
         asked.cluster,
-        asked.positive,
+        asked.pos_label,
         asked.missing or "error",
         asked.decimal,
         by=asked.by,
         batch=asked.batch,
         neg_label=negative_labels(asked) if label is not None else None,
+        negate=asked.negate,
+        ignore_case=bool(asked.ignore_case),
     )
     rows = cast("LoadedColumns", rows_of(table, roles, False))
     if not quiet:
@@ -224,7 +227,7 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
     facts = {
         "file": asked.file,
         "label": columns.label,
-        "positive": asked.positive,
+        "positive": ", ".join(asked.positive) or None,
         "negative": ", ".join(asked.negative) or ("all others" if asked.rest_negative else None),
         "score": ", ".join(columns.scores),
         "weight": asked.weight,
@@ -233,13 +236,15 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
         "cluster": asked.cluster,
         "dropped": dropped or None,
         "by": ", ".join(asked.by) or None,
+        **asked.named("where", "sheet", "skip_rows"),
+        "negate": ", ".join(asked.negate) or None,
     }
     return {key: value for key, value in facts.items() if value is not None}
 
 
 def negative_labels(asked: Arguments) -> tuple[str, ...] | None:
     """The labels that count as negative, as ``Roles`` takes them: a file may contain "unknown" or a row of totals."""
-    if asked.rest_negative and (asked.negative or asked.positive is None):
+    if asked.rest_negative and (asked.negative or not asked.positive):
         problem = "counts all labels but the positive one as negative"
         raise InputError("neg_label=None", problem, "name that one with {pos_label}, and leave {neg_label} out")
     return None if asked.rest_negative else asked.negative

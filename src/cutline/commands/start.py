@@ -52,8 +52,7 @@ def doctor(asked: DoctorArguments) -> Report:
     """
     from ..diagnosis import doctor as examine
 
-    text = {"delimiter": asked.delimiter, "quote": asked.quote, "decimal": asked.decimal, "encoding": asked.encoding}
-    diagnosis = examine(asked.file, label=asked.label, pos_label=asked.positive, **text)
+    diagnosis = examine(asked.file, label=asked.label, pos_label=asked.pos_label, **asked.named(*o.TEXT_FORMAT))
     return Report(diagnosis, {"file": asked.file}, {"rows": diagnosis.rows}, diagnosis.to_dict)
 
 

@@ -76,7 +76,7 @@ def sql(asked: SqlArguments) -> None:
     )
     taken |= {"score": asked.scores} if asked.scores else {}
     taken |= {"by": list(asked.by)} if asked.by else {}
-    taken |= {"pos_label": asked.positive, "neg_label": negative_labels(asked) or None}
+    taken |= {"pos_label": asked.pos_label, "neg_label": negative_labels(asked) or None}
     text = f"{query(**taken)};"
     if asked.output is None:
         click.echo(text)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import reduce
 from numbers import Real
 from typing import Any
 
@@ -314,7 +315,8 @@ def _parse(values: NDArray[Any], argument: str, decimal: str | None, plain: bool
             row = next(k for k, c in enumerate(cells) if isinstance(c, str) and not rules.matches(wrong.cell, c))
             raise rules.bad_cell("text", argument, row, cells[row])
         else:
-            unit, signs = 100.0 if notation.percent else 1.0, str.maketrans(",", ".", "%")
+            unit = 100.0 if notation.percent else 1.0
+            signs = str.maketrans(notation.decimal, ".", f"%{notation.thousands}")
             cells = [float(cell.translate(signs)) / unit if isinstance(cell, str) else cell for cell in cells]
     return np.array([float(cell) for cell in cells], dtype=np.float64), notation.name if notation else ""
 
@@ -358,7 +360,16 @@ def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any
 
 
 def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    """Which labels are positive, by the rule for labels (see ``rules``)."""
+    """Which labels are positive, by the rule for labels (see ``rules``); ``pos_label`` may be several."""
+    named = rules.as_labels(pos_label)
+    if len(named) > 1:
+        spelled = set(map(rules.as_text, named))
+        return reduce(np.logical_or, (_is_label(label, one, spelled) for one in named))
+    return _is_label(label, named[0] if named else None, set())
+
+
+def _is_label(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[np.bool_]:
+    """Which labels are this one; ``named`` are spellings that are meant as they are."""
     kind = label.dtype.kind
     if kind == "b":
         wanted = True if pos_label is None else rules.wanted_truth(pos_label)
@@ -368,7 +379,7 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     if kind in "iuf":
         check_present(label, "y_true")
         return _numbers(label, pos_label)
-    return _objects(label, pos_label)
+    return _objects(label, pos_label, named)
 
 
 def check_negatives(
@@ -380,9 +391,10 @@ def check_negatives(
         return
     if neg_label:
         listed = positive.copy()
+        spelled = {rules.as_text(value) for value in (*neg_label, *rules.as_labels(pos_label))}
         for value in neg_label:
             with suppress(InputError):  # a label that does not occur
-                listed |= is_positive(label, value)
+                listed |= _is_label(label, value, spelled)
         if not listed.all():
             row = int(np.argmin(listed))
             raise rules.bad_cell("unlisted", "y_true", row, label.tolist()[row])
@@ -418,7 +430,7 @@ def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     raise rules.unclear_labels(np.unique(label).tolist())
 
 
-def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+def _objects(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[np.bool_]:
     """Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such."""
     if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
         label = label.astype("datetime64[us]")
@@ -430,7 +442,7 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
             raise rules.missing("y_true", cell, row)
     every = list(dict.fromkeys(cells))
     if all(isinstance(cell, bool | np.bool_) for cell in every):
-        return is_positive(np.array(cells, dtype=np.bool_), pos_label)
+        return _is_label(np.array(cells, dtype=np.bool_), pos_label, named)
     text = all(isinstance(cell, str) for cell in every)
     if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in every):
         beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
@@ -438,13 +450,13 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
             raise rules.bad_cell("beyond", "y_true", beyond)
         return _numbers(np.array([float(cell) for cell in cells]), pos_label)
     if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
-        return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label)
+        return _is_label(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label, named)
     if pos_label is None:
         raise rules.unclear_labels(_ordered(every))
     wanted = rules.as_text(pos_label)
     texts = list(map(rules.as_text, cells))  # of every cell: 1 and True are equal, and not one label
     distinct = set(texts)
-    near = {text for text in distinct - {wanted} if text.strip().lower() == wanted.strip().lower()}
+    near = {text for text in distinct - {wanted} - named if text.strip().lower() == wanted.strip().lower()}
     if near and wanted in distinct:
         row = next(row for row, text in enumerate(texts) if text in near)
         raise rules.bad_cell("nearly", "y_true", row, texts[row])

@@ -40,7 +40,7 @@ def read_texts(table: DuckTable | MemoryTable, column: str, kept: NDArray[np.int
     cells = cells if kept is None else taken_cells(cells, kept)
     gone = lacking_cells(cells)
     if gone.any():
-        raise table.refuse(rules.missing("y_true", None, int(np.argmax(gone))), column)
+        raise table.refuse(rules.missing("y_true", None, table.source_row(int(np.argmax(gone)))), column)
     return [str(cell) for cell in as_column(cells, "y_true").tolist()]
 
 
@@ -65,8 +65,8 @@ def read_matrix(
         try:
             numbers = read_numbers(cells if there is None else taken_cells(cells, there), "y_score", decimal)[0]
         except InputError as error:
-            if kept is not None and isinstance(error.row, int):
-                error.row = int(kept[error.row])
+            if isinstance(error.row, int):
+                error.row = table.source_row(error.row if kept is None else int(kept[error.row]))
             raise table.refuse(error, name) from None
         if matrix is None:
             matrix = np.full((len(cells), len(columns)), np.nan)

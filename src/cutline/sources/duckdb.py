@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from .sql_table import DUCKDB, Checked, Column, Roles, SqlTable, check_same
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
-_COPY = "cutline_rows"  # a temporary table
+_COPY, _ROW = "cutline_rows", "cutline_row"  # a temporary table, and its column with the number of a row
 _SMALL_BYTES = 2**26  # of text that is copied before it is asked: every look at a file of text parses it again
 _FIRST_ROWS, _FEW_LABELS = 1000, 10  # rows that show what cells a label has, and how many it has
 _WIDE = 2000  # a text file with more columns is read line by line: DuckDB takes minutes to name 10⁵ columns
@@ -75,6 +75,9 @@ class DuckTable(SqlTable):
         self._held: dict[str, NDArray[Any]] = {}
         self.profiled: dict[str, Any] = {}  # of columns whose profiles were made (see ``profiles``)
         self.is_small = False  # a file of text whose cells have room in memory
+        # the rows with their numbers in the source, from 0, also where a condition left some out
+        self.numbered = f"(SELECT *, row_number() OVER () - 1 AS {_ROW} FROM {relation})"
+        self.is_filtered = False
         self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -96,8 +99,8 @@ class DuckTable(SqlTable):
 
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
-        numbered = f"SELECT row_number() OVER () - 1 AS n, {shown} AS v, ({condition}) AS f FROM {self.relation}"
-        rows = self.rows(f"SELECT n, v FROM ({numbered}) WHERE f ORDER BY n LIMIT 1")
+        marked = f"SELECT {_ROW} AS n, {shown} AS v, ({condition}) AS f FROM {self.numbered}"
+        rows = self.rows(f"SELECT n, v FROM ({marked}) WHERE f ORDER BY n LIMIT 1")
         return (int(rows[0][0]), rows[0][1]) if rows else None
 
     def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
@@ -134,7 +137,8 @@ class DuckTable(SqlTable):
             return [self._held[sql] for sql in expressions]
         with translate_errors(self.name, self.files):
             selected = ", ".join(f"{sql} AS v{k}" for k, sql in enumerate(expressions))
-            found = self.run(f"SELECT {selected} FROM {self.relation}").fetchnumpy()
+            relation = self.numbered if _ROW in expressions else self.relation
+            found = self.run(f"SELECT {selected} FROM {relation}").fetchnumpy()
         return [found[f"v{k}"] for k in range(len(expressions))]
 
     def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
@@ -152,16 +156,36 @@ class DuckTable(SqlTable):
         """The table with some of its columns only, copied from a small file of text: it is then parsed once."""
         if not self.is_small:
             return self
-        cells = ", ".join(dict.fromkeys(column.sql for column in columns))
-        self.execute(f"CREATE OR REPLACE TEMP TABLE {_COPY} AS SELECT {cells} FROM {self.relation}")
-        return DuckTable(self.name, self.columns, _COPY, self.run, self.interrupt, self.files)
+        cells = [*dict.fromkeys(column.sql for column in columns), *([_ROW] if self.is_filtered else [])]
+        relation = self.numbered if self.is_filtered else self.relation
+        self.execute(f"CREATE OR REPLACE TEMP TABLE {_COPY} AS SELECT {', '.join(cells)} FROM {relation}")
+        return self._read_from(_COPY, _COPY if self.is_filtered else "")
+
+    def _read_from(self, relation: str, numbered: str = "") -> DuckTable:
+        """The same columns of another relation, whose rows have other numbers than in the source if it is filtered."""
+        columns = [replace(column, name=column.heading) for column in self.columns]
+        table = DuckTable(self.name, columns, relation, self.run, self.interrupt, self.files)
+        table.is_small, table.lines = self.is_small and relation != _COPY, self.lines
+        table.numbered, table.is_filtered = numbered or table.numbered, bool(numbered)
+        return table
+
+    def only(self, condition: str) -> DuckTable:
+        """The rows that fulfil a condition; errors name them by their numbers in the source."""
+        numbered = f"(SELECT * FROM {self.numbered} WHERE {condition})"
+        return self._read_from(f"(SELECT * FROM {self.relation} WHERE {condition})", numbered)
+
+    def source_row(self, row: int) -> int:
+        """The number of a row in the source."""
+        found = f"SELECT {_ROW} FROM {self.numbered} ORDER BY 1 LIMIT 1 OFFSET {row}"
+        return int(self.rows(found)[0][0]) if self.is_filtered else row
 
     def load_plain(self, roles: Roles) -> LoadedColumns | None:
         """The rows of a small file by one query, where no cell is missing and text writes all numbers plainly.
 
         None where that is not so: ``check`` then reads them by patterns, or explains what is wrong.
         """
-        if not (self.is_small or self.relation == _COPY) or roles.decimal is not None or roles.neg_label:
+        is_plain = roles.decimal is None and not roles.neg_label and not roles.ignore_case and not self.is_filtered
+        if not (self.is_small or self.relation == _COPY) or not is_plain or len(rules.as_labels(roles.pos_label)) > 1:
             return None
         assert self.files is not None
         signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
@@ -192,7 +216,8 @@ class DuckTable(SqlTable):
         if not all(map(rules.are_plain, numbers.values())) or (weight is not None and not weight.all()):
             return None
         positive = columns.get(("y_true", roles.label or ""), np.ones(len(next(iter(columns.values())))))
-        scores = {model: columns["y_score", name] for model, name in roles.scores.items()}
+        numbers |= {("y_score", name): 0.0 - columns["y_score", name] for name in roles.negate}
+        scores = {model: numbers["y_score", name] for model, name in roles.scores.items()}
         return LoadedColumns.of(positive.astype(np.bool_), scores, weight, parts, 0, self.understood)
 
     def _plain_positive(self, label: Column, pos_label: Any) -> str:
@@ -219,7 +244,8 @@ class DuckTable(SqlTable):
         roles = {"clusters": checked.cluster, "segment": checked.segments, "batch": checked.batch}
         wanted = _every_score(checked) | ({} if checked.weight is None else {"weight": checked.weight})
         wanted = {name: checked.value(sql) for name, sql in wanted.items()}
-        wanted |= {} if checked.kept is None else {"kept": checked.kept, "row": "row_number() OVER () - 1"}
+        wanted |= {} if checked.kept is None else {"kept": checked.kept}
+        wanted |= {} if checked.kept is None and not self.is_filtered else {"row": _ROW}
         wanted |= {f"key {column.name}": column.sql for columns in roles.values() for column in columns}
         columns = dict(zip(wanted, map(np.ma.getdata, self.values(list(wanted.values()))), strict=True))
         if checked.kept is not None:
@@ -497,8 +523,7 @@ def _outermost(connection: Any, path: str) -> list[str] | None:
 
 def _only_for_text(text: TextFormat, what: str) -> None:
     for name in text.given:
-        if name != "decimal":  # which cells of text have everywhere
-            raise InputError(name, f"goes with text files; the source is {what}", "leave it out")
+        raise InputError(name, f"goes with text files; the source is {what}", "leave it out")
 
 
 def _queried(connection: Any, query: str) -> DuckTable:

@@ -22,10 +22,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
-from ..errors import InputError, how_to_install, show, verbatim
-from ..validate import one_of
+from ..errors import InputError, how_to_install, listed, show, verbatim
+from ..validate import check_whole, one_of
 from . import rules
 
 KINDS = {
@@ -49,6 +49,7 @@ _HEAD_LINES = 1000  # or as many lines of them: more tell nothing new, and take 
 _LONGEST_HEAD = 64 * _HEAD  # where no second record begins before, a quote is not closed
 _SHORT = 1 << 19  # lines shorter than this are short enough for DuckDB's own limit of 2 MB, also with quoted line ends
 _FIRST_ROWS = 100  # rows that tell a header of numbers from data
+_MOST_COVER = 21  # lines above a header that are looked for: a title, a date, a source, a few blank ones
 # UTF-32 first: its mark begins with that of UTF-16
 # Encodings of Python's that write characters by escapes: no program saves a table in them.
 _NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
@@ -70,8 +71,16 @@ class TextFormat:
     quote: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    sheet: str | int | None = None
+    skip_rows: int | None = None
+    where: str | None = None
+    guess: bool = False  # skip what stands above the header, and take the sheet with most cells; else that is an error
 
     def __post_init__(self) -> None:
+        if self.skip_rows is not None:
+            check_whole(self.skip_rows, "skip_rows", 0)
+        if self.sheet is not None and (isinstance(self.sheet, bool) or not isinstance(self.sheet, str | int)):
+            raise InputError("sheet", f"is {show(self.sheet)}", "give the name of a sheet, or its number from 1")
         for name, sign in (("delimiter", self.delimiter), ("quote", self.quote)):
             if sign is not None and not (isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n\0"):
                 raise InputError(name, f"must be a single character, got {show(sign)}")
@@ -88,8 +97,9 @@ class TextFormat:
 
     @property
     def given(self) -> list[str]:
-        """Names of what was said."""
-        return [name for name, value in vars(self).items() if value is not None]
+        """Names of what was said about a text file; cells of text are everywhere, and so are conditions."""
+        everywhere = ("decimal", "where", "guess")
+        return [name for name, value in vars(self).items() if value is not None and name not in everywhere]
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,7 @@ class File:
     odd_signs: frozenset[str] = frozenset(_ODD_SIGNS)  # of these, what may stand below the header
     first_rows: tuple[list[str], ...] = ()
     understood: tuple[str, ...] = ()
+    guessed: tuple[tuple[str, Any], ...] = ()  # options that were found to be needed (see ``TextFormat.guess``)
 
     @property
     def bytes(self) -> int:
@@ -220,34 +231,55 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
         kind = next((kind for sign, kind in _BINARY.items() if start.startswith(sign)), "json" if is_json else "csv")
         packed = "" if kind in _BINARY.values() else packed
     understood: tuple[str, ...] = ()
+    guessed: dict[str, Any] = {}
     if kind == "excel":
-        path, understood = _sheet(path, shown, folder)
-        kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
+        path, understood, guessed = _sheet(path, shown, text, folder)
+        kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8", skip_rows=None)
+    elif text.sheet is not None:
+        raise InputError("sheet", f"goes with Excel workbooks, and {shown} is none", "leave it out")
     if os.sep != "\\" and _NOT_PLAIN.search(path):
         # a backslash beside a pattern's sign is a folder to DuckDB, and has no escape: a link has a plain name
         os.symlink(path, link := os.path.join(folder, f"link-{len(os.listdir(folder))}"))
         path = link
-    file = File(shown, path, kind, packed, understood=understood)
+    file = File(shown, path, kind, packed, understood=understood, guessed=tuple(guessed.items()))
     return _with_dialect(file, text, folder) if file.is_text else file
 
 
-def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
-    """The first sheet of an Excel workbook that is not empty, as text; and which it is, where there are several."""
+def _sheet(path: str, shown: str, text: TextFormat, folder: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """A sheet of an Excel workbook as text: the one that is named, else the first that is not empty; what to say of it.
+
+    And the options that were guessed, if that is allowed.
+    """
     try:
         import openpyxl
     except ImportError:
         raise InputError(None, f"{shown}: Excel sheets need openpyxl", how_to_install("excel")) from None
     try:
         with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
-            for sheet in book.worksheets:
-                rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-                if rows:
-                    break
-            title, sheets = sheet.title, len(book.worksheets)
+            sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
     except Exception as error:  # openpyxl raises what zipfile, zlib, XML and its own parts raise
         raise InputError(None, f"{shown} cannot be read as an Excel workbook: {show(str(error))}") from None
-    if not rows:
+    cells = {title: sum(cell is not None for row in rows for cell in row) for title, rows in sheets.items()}
+    title = next((title for title, number in cells.items() if number), next(iter(sheets), ""))
+    guessed: dict[str, Any] = {}
+    if text.sheet is not None:
+        at = int(text.sheet) - 1 if str(text.sheet).isdigit() else -1
+        title = str(text.sheet) if str(text.sheet) in sheets else [*sheets, ""][at] if at < len(sheets) else ""
+        if title not in sheets:
+            raise InputError("sheet", f"is {show(text.sheet)}, but {shown} has {listed(sheets)}", "choose one of these")
+    elif text.guess and cells[title] < max(cells.values()):
+        title = max(cells, key=cells.__getitem__)
+        guessed["sheet"] = title
+    if not cells.get(title):
         raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
+    filled = [sum(cell is not None for cell in row) for row in sheets[title]]
+    above = next(k for k, number in enumerate(filled) if number > 1 or max(filled) < 2)
+    if text.skip_rows is None and any(filled[:above]):
+        _refuse_cover(shown, above, text, guessed)
+    skipped = guessed.get("skip_rows", text.skip_rows or 0)
+    rows = [row for row, number in zip(sheets[title][skipped:], filled[skipped:], strict=True) if number]
+    if not rows:
+        raise InputError(None, f"{shown} has no rows below those that are skipped", "skip fewer with {skip_rows}")
     width = max(k for row in rows for k, cell in enumerate(row) if cell is not None) + 1
     columns = []
     for column in ([row[k] if k < len(row) else None for row in rows] for k in range(width)):
@@ -258,7 +290,15 @@ def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
     copy = os.path.join(folder, f"sheet-{len(os.listdir(folder))}.csv")
     with open(copy, "w", encoding="utf-8", newline="") as target:
         csv.writer(target, lineterminator="\n").writerows(zip(*columns, strict=True))
-    return copy, (f"sheet {show(title)} of {sheets}",) if sheets > 1 else ()
+    return copy, (f"sheet {show(title)} of {len(sheets)}",) if len(sheets) > 1 else (), guessed
+
+
+def _refuse_cover(shown: str, above: int, text: TextFormat, guessed: dict[str, Any]) -> None:
+    """Lines above the header: an error that says how to skip them, or skipped."""
+    if not text.guess:
+        lines = f"{above} {'line' if above == 1 else 'lines'} above the header"
+        raise InputError(None, f"{shown} has {lines}", f"leave them out with {{skip_rows={above}}}")
+    guessed["skip_rows"] = above
 
 
 # --- the dialect of a text file ---------------------------------------------------------------------------------------
@@ -302,10 +342,12 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
             file, has_mixed_ends = _scan(copy)
         if shown:
             understood.append(f"encoding {shown}")
+    guessed = dict(file.guessed)
+    skipped = text.skip_rows or 0
     records: list[list[str]] = []
     head, size = _Head("", False), _HEAD
     while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
-        head = _read_head(file, size)
+        head = _without_lines(_read_head(file, size), skipped)
         line = re.split("[\r\n]", head.text.lstrip("\r\n"), maxsplit=1)[0]
         cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
         in_single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)  # all names of the header
@@ -314,6 +356,12 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         records, size = _records(head, delimiter, quote), 8 * size
     if not records:
         raise InputError(None, f"{file.shown} is empty", "give a file with a header and rows")
+    if text.skip_rows is None and (len(records[0]) < 2 or len(records[0]) < len(records[min(len(records) - 1, 1)])):
+        skipped = _cover_lines(head, text.delimiter, quote)
+        if skipped:
+            _refuse_cover(file.shown, skipped, text, guessed)
+            text = replace(text, skip_rows=skipped)
+            return _with_dialect(replace(file, guessed=tuple(guessed.items())), text, folder)
     if quote != '"':
         understood.append(f"quote {quote}")
     if delimiter != ("\t" if file.kind == "tsv" else ","):
@@ -334,10 +382,31 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         delimiter=delimiter,
         quote=quote,
         has_header=has_header,
-        blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
+        blank_lines=skipped + _blank_lines(head),
         first_rows=tuple(records[1:] if has_header else records),
         understood=(*file.understood, *understood),
     )
+
+
+def _without_lines(head: _Head, lines: int) -> _Head:
+    """The head without its first lines."""
+    return head._replace(text=re.sub(rf"\A(?:[^\r\n]*(?:\r\n|\r|\n)){{0,{lines}}}", "", head.text)) if lines else head
+
+
+def _cover_lines(head: _Head, delimiter: str | None, quote: str) -> int:
+    """The fewest lines above a table whose records all have as many cells as its first, and at least two; else 0."""
+    for lines in range(1, _MOST_COVER):
+        rest = _without_lines(head, lines)
+        for sign in _DELIMITERS if delimiter is None else (delimiter,):
+            records = _records(rest, sign, quote)
+            if len(records) > 2 and len(records[0]) > 1 and len({len(record) for record in records}) == 1:
+                return lines + _blank_lines(rest)
+    return 0
+
+
+def _blank_lines(head: _Head) -> int:
+    """The blank lines at its beginning."""
+    return len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))]))
 
 
 def _is_data(records: Sequence[Sequence[str]]) -> bool:

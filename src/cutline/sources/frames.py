@@ -15,7 +15,7 @@ from ..errors import InputError, show
 from ..partition import Partition
 from . import rules
 from .arrays import Codes, as_column, as_weights, check_negatives, is_positive, read_numbers
-from .sql_table import Roles, check_name, role_word
+from .sql_table import Roles, check_name, named_apart, role_word
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,15 @@ class LoadedColumns:
 class MemoryTable:
     """Columns by name. ``names`` are those of the table as they stand, also where several are called alike."""
 
-    def __init__(self, name: str, names: Sequence[str], get: Callable[[str], Any], native: Any = None) -> None:
-        self.name, self.names, self.get, self.native = name, list(names), get, native
+    def __init__(self, name: str, names: Sequence[str], get: Callable[[int], Any], native: Any = None) -> None:
+        self.name, self.headings, self.get, self.native = name, list(names), get, native
+        self.names = named_apart(self.headings)
+        self.kept: NDArray[np.intp] | None = None  # the rows of the source that are here, where some were left out
 
     def column(self, name: str, role: str) -> Any:
         """A column by its name; raises an error for one that is not there, or that several are called."""
-        check_name(self.name, name, role, self.names)
-        values = self.get(name)
+        check_name(self.name, name, role, self.names, self.headings)
+        values = self.get(self.names.index(name))
         if not hasattr(values, "__len__") or getattr(values, "shape", None) == ():
             raise InputError(None, f"column {show(name)} is {show(values)}", "give a value for each row")
         return values
@@ -70,6 +72,16 @@ class MemoryTable:
     def count_rows(self) -> int:
         """How many rows it has."""
         return len(self.column(self.names[0], "label"))
+
+    def only(self, rows: NDArray[np.intp]) -> MemoryTable:
+        """Some of the rows; errors name them by their numbers in the source."""
+        table = MemoryTable(self.name, self.headings, lambda k: taken_cells(self.get(k), rows), self.native)
+        table.kept = rows if self.kept is None else self.kept[rows]
+        return table
+
+    def source_row(self, row: int) -> int:
+        """The number of a row in the source."""
+        return row if self.kept is None else int(self.kept[row])
 
     def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
         """Columns as they stand."""
@@ -104,12 +116,15 @@ class MemoryTable:
             try:
                 if role == "y_true":
                     labels = as_column(values, role)
+                    if roles.ignore_case and labels.dtype.kind in "OSU":
+                        labels = np.array([rules.fold(cell) for cell in labels.tolist()], object)
                     read[role, name] = is_positive(labels, roles.pos_label)
                     check_negatives(labels, read[role, name], roles.pos_label, roles.neg_label)
                 elif role in rules.KEYS:
                     read[role, name] = Partition.of({name: values}, role)
                 else:
                     numbers, _, _, notation = read_numbers(values, role, roles.decimal)
+                    numbers = 0.0 - numbers if role == "y_score" and name in roles.negate else numbers
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
                     if notation:
                         understood.append(f"{role_word(role)} {show(name)} as {notation}")
@@ -117,6 +132,8 @@ class MemoryTable:
                 refused.append(error.located({role: name}))
         if refused:
             first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
+            if isinstance(first.row, int):
+                first = first.but(row=self.source_row(first.row))
             if first.remedy == rules.FILL_IN:
                 first = first.but(remedy=rules.drop(int(lacking_rows(columns.values()).sum())))
             raise first
@@ -134,13 +151,15 @@ class MemoryTable:
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
         rows = LoadedColumns.of(positive, scores, weight, crossed, dropped, tuple(understood))
+        if self.kept is not None and not dropped:
+            rows = replace(rows, source_rows=self.kept)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 
 def frame_of(source: Any) -> MemoryTable | None:
     """A table in memory; None for what is none. What only promises a table (a lazy frame, a reader) is loaded."""
     if isinstance(source, Mapping):
-        return MemoryTable("the table", list(source), source.__getitem__)
+        return MemoryTable("the table", list(source), lambda k: source[list(source)[k]])
     kind = type(source).__name__
     if not any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")):
         return None
@@ -160,9 +179,12 @@ def frame_of(source: Any) -> MemoryTable | None:
 
     names = list(getattr(source, "column_names", source.columns))
 
-    def column(name: str) -> Any:
-        one = source[[name]] if hasattr(source, "loc") else source.select([name])
-        return nw.from_native(one, eager_only=True)[name].to_native()
+    def column(place: int) -> Any:
+        if hasattr(source, "iloc"):
+            one = source.iloc[:, [place]]
+        else:  # several columns of an Arrow table may be called alike
+            one = source.select([place if is_from(source, "pyarrow") else names[place]])
+        return nw.from_native(one, eager_only=True)[names[place]].to_native()
 
     return MemoryTable("the table", names, column, source)
 

@@ -26,6 +26,10 @@ class SparkTable(SqlTable):
         super().__init__("the table", [Column(name, SPARK.name(name), kind) for name, kind in frame.dtypes])
         self.frame = frame
 
+    def only(self, condition: str) -> SparkTable:
+        """The rows that fulfil a condition."""
+        return SparkTable(self.frame.where(condition))
+
     @property
     def where(self) -> str | None:
         """Nothing: a DataFrame has no name."""
@@ -83,7 +87,15 @@ class SparkTable(SqlTable):
 
 @contextmanager
 def open_source(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
-    """A table that can be asked: in memory, through DuckDB, or a Spark DataFrame as a table."""
+    """A table that can be asked: in memory, through DuckDB, or a Spark DataFrame; its rows that fulfil a condition."""
+    from .row_filter import only_rows
+
+    with _opened(source, query, machine, text) as table:
+        yield table if text.where is None else only_rows(table, text.where)
+
+
+@contextmanager
+def _opened(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
     if isinstance(source, MemoryTable | SqlTable):  # opened already
         yield source
         return
@@ -125,6 +137,6 @@ def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -
 
 
 def _only_for_files(machine: Machine, query: str | None, text: TextFormat, what: str) -> None:
-    given = [*machine.given, *(["query"] if query is not None else []), *(n for n in text.given if n != "decimal")]
+    given = [*machine.given, *(["query"] if query is not None else []), *text.given]
     if given:
         raise InputError(given[0], f"does not go with {what}", "leave it out")

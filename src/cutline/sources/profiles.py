@@ -12,7 +12,7 @@ from ..errors import InputError, listed, show
 from . import rules
 from .duckdb import DuckTable
 from .frames import MemoryTable
-from .sql_table import DUCKDB, Column, Roles, check
+from .sql_table import DUCKDB, Column, Roles, check, lacking_sql
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
 _MOST_MODELS = 30  # values of a column that could name the models of a table with a row for each case and model
@@ -134,10 +134,7 @@ def _count(condition: str) -> str:
 
 def _there(column: Column) -> str:
     """SQL that is true where a cell is not missing."""
-    gone = [f"{column.sql} IS NULL"]
-    gone += [DUCKDB.is_nan(column.sql, column.type)] if column.kind == "fraction" else []
-    gone += [f"{column.sql} = {word!r}" for word in rules.MISSING_TEXT] if column.kind == "text" else []
-    return f"NOT ({' OR '.join(gone)})"
+    return f"NOT ({lacking_sql(DUCKDB, column)})"
 
 
 def _terms(column: Column, exact: bool) -> list[str]:

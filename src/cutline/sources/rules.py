@@ -15,8 +15,9 @@ word      everything else: text, dates, mixtures           must be said         
 Labels that are numbers are finite, and not integers beyond 2⁵³.
 
 Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which every cell is a number. A table's text may
-also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ raise an error, because floats
-cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so are cells that are not a number.
+also write all its numbers with a decimal comma, with marks between thousands, or all as per cent. Integers beyond 2⁵³
+raise an error, because floats cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so do
+cells that are not a number.
 
 Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
 whatever its column is for: a label, a number, a segment, a batch or a cluster.
@@ -64,12 +65,18 @@ THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_PERCENT}"
 
 
 class Notation(NamedTuple):
-    """A way in which text writes numbers."""
+    """A way in which text writes numbers; ``thousands`` is the mark between groups of three digits, if there is one."""
 
     name: str
     cell: str
     decimal: str
     percent: bool
+    thousands: str = ""
+
+    @property
+    def other(self) -> Notation | None:
+        """The one that swaps both marks, where there are two: text that fits both is ambiguous."""
+        return next((n for n in NOTATIONS if n.thousands and n.thousands == self.decimal and self.thousands), None)
 
 
 def _notation(name: str, decimal: str, percent: bool) -> Notation:
@@ -79,12 +86,21 @@ def _notation(name: str, decimal: str, percent: bool) -> Notation:
     return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, percent)
 
 
+def _by_thousands(name: str, decimal: str, mark: str) -> Notation:
+    """1.073,55 beside 729,53. At most 15 digits before the decimal mark: all of them fit into a float."""
+    groups = f"[1-9][0-9]?[0-9]?([{mark}][0-9][0-9][0-9]){{1,4}}"
+    number = f"(({groups}|[0-9]{{1,15}})([{decimal}][0-9]*)?|[{decimal}][0-9]+)"
+    return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, False, mark)
+
+
 PLAIN = _notation("", ".", False)
 NOTATIONS = (
     PLAIN,
     _notation("decimal comma", ",", False),
     _notation("percent", ".", True),
     _notation("percent, decimal comma", ",", True),
+    _by_thousands("decimal comma, points between thousands", ",", "."),
+    _by_thousands("commas between thousands", ".", ","),
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
 _CELLS = (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL, POINTS_CELL, BY_POINTS_CELL, *NOTATION_CELLS)
@@ -125,7 +141,9 @@ def find_notation(
         if decimal is not None and notation.decimal != decimal:
             continue
         if failing(notation) == 0:
-            if decimal is None and not plain and only_thousands(mark := notation.decimal):
+            mark, other = notation.decimal, notation.other
+            unclear = only_thousands(mark) if other is None else failing(other) == 0
+            if decimal is None and not plain and unclear:
                 name = "commas" if mark == "," else "points"
                 remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
                 raise InputError(argument, f"holds {name} that may separate thousands or decimals", remedy)
@@ -222,7 +240,7 @@ _BAD_CELLS = {
     "infinite": ("is infinite, which cannot be a label", "correct it or drop the row"),
     "nearly": (
         "is {value}, which differs from the positive label only in case or spaces",
-        "spell it the same in every row",
+        "spell it the same in every row, or join such labels with {ignore_case=True}",
     ),
     "unlisted": (
         "is {value}, which is neither the positive nor a negative label",
@@ -284,15 +302,23 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
 AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui", "o", "si", "sí", "sì", "sim", "tak")
 
 
+def as_labels(labels: Any) -> tuple[Any, ...]:
+    """One label or several as a tuple, empty where none was named."""
+    several = isinstance(labels, Collection) and not isinstance(labels, str | bytes) and getattr(labels, "ndim", 1) > 0
+    return () if labels is None else tuple(labels) if several else (labels,)
+
+
 def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
     """The labels named as negative, one or several, as a tuple; they go with a positive one."""
-    if labels is None:
-        return None
-    several = isinstance(labels, Collection) and not isinstance(labels, str | bytes) and getattr(labels, "ndim", 1) > 0
-    named = tuple(labels) if several else (labels,)
+    named = as_labels(labels)
     if named and pos_label is None:
         raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")
-    return named
+    return None if labels is None else named
+
+
+def fold(label: Any) -> Any:
+    """A label that is text in small letters, without white space around it."""
+    return label.strip().lower() if isinstance(label, str) else label
 
 
 def judge_negatives(pos_label: Any, neg_label: Any, counts: Iterable[tuple[Any, int]], most: int = 6) -> None:

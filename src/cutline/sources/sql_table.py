@@ -6,10 +6,12 @@ DuckDB and Spark speak nearly the same SQL. What differs stands in a ``Dialect``
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -133,6 +135,7 @@ class Column:
     name: str
     sql: str
     type: str
+    heading: str = ""  # its name in the table, where several are called so
 
     @property
     def kind(self) -> str:
@@ -152,12 +155,25 @@ class Column:
         return self.kind == "integer" and self.type.lower() not in _NARROW
 
 
+def lacking_sql(dialect: Dialect, column: Column) -> str:
+    """SQL that is true where a cell is missing."""
+    lacks = f"{column.sql} IS NULL"
+    if column.kind == "fraction":
+        return f"{lacks} OR {dialect.is_nan(column.sql, column.type)}"
+    if column.kind == "text":
+        # not IN (…): DuckDB makes a join of a long list, and a join of several row groups mixes up their order
+        words = map(dialect.literal, rules.MISSING_TEXT)
+        return " OR ".join([lacks, *(f"{column.sql} = {word}" for word in words)])
+    return lacks
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which column has which role. ``scores`` maps a model to its column, ``by`` are those that make segments.
 
     ``neg_label`` are the labels that count as negative beside ``pos_label``; any other is an error. None: all others,
-    with a warning if there are several; an empty tuple: the only other, and several are an error.
+    with a warning if there are several; an empty tuple: the only other, and several are an error. ``negate`` are score
+    columns whose low values mean positive. With ``ignore_case`` labels that differ in case or spaces only are one.
     """
 
     label: str | None
@@ -170,8 +186,17 @@ class Roles:
     by: tuple[str, ...] = ()
     batch: str | None = None
     neg_label: tuple[Any, ...] | None = None
+    negate: tuple[str, ...] = ()
+    ignore_case: bool = False
 
     def __post_init__(self) -> None:
+        for column in self.negate:
+            if column not in self.scores.values():
+                raise InputError("negate", f"is {show(column)}, which is not a score", "name a score column")
+        if self.ignore_case:
+            pos_label = tuple(map(rules.fold, rules.as_labels(self.pos_label))) or None
+            neg_label = None if self.neg_label is None else tuple(map(rules.fold, self.neg_label))
+            self.__dict__.update(pos_label=pos_label, neg_label=neg_label)
         rules.negative_labels(self.neg_label, self.pos_label)
         one_of(None, ".", ",")(self.decimal, "decimal")
         for role, column in self.named:
@@ -261,9 +286,12 @@ class SqlTable(ABC):
 
     def __init__(self, name: str, columns: Sequence[Column]) -> None:
         self.name = name
-        self.columns = list(columns)
-        self.named = {column.name: column for column in columns}
-        self.names = [column.name for column in columns]
+        self.columns = [
+            replace(column, name=name, heading=column.name)
+            for column, name in zip(columns, named_apart([column.name for column in columns]), strict=True)
+        ]
+        self.named = {column.name: column for column in self.columns}
+        self.names = [column.name for column in self.columns]
 
     @abstractmethod
     def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
@@ -292,7 +320,7 @@ class SqlTable(ABC):
 
     def column(self, name: str, role: str) -> Column:
         """A column by its name; raises an error for one that is not there, or that several are called."""
-        check_name(self.name, name, role, self.names)
+        check_name(self.name, name, role, self.names, [column.heading for column in self.columns])
         return self.named[name]
 
     def refuse(self, error: InputError, column: str) -> InputError:
@@ -300,12 +328,28 @@ class SqlTable(ABC):
         return error.but(column=column, where=self.where)
 
 
-def check_name(table: str, name: str, role: str, columns: Sequence[Any]) -> None:
+def named_apart(names: Sequence[Any]) -> list[Any]:
+    """Names with the columns that are called alike told apart by a number: p, p → p_1, p_2.
+
+    >>> named_apart(["y", "p", "p", "p_1"])
+    ['y', 'p_2', 'p_3', 'p_1']
+    """
+    times, taken = Counter(names), set(names)
+    apart = []
+    for name in names:
+        free = (f"{name}_{k}" for k in itertools.count(1) if f"{name}_{k}" not in taken)
+        apart.append(name if times[name] < 2 else next(free))
+        taken.add(apart[-1])
+    return apart
+
+
+def check_name(table: str, name: str, role: str, columns: Sequence[Any], headings: Sequence[Any] = ()) -> None:
     """Raise an error for a column that is not there, naming the nearest one, and one that several are called."""
     if name in columns:
-        if columns.count(name) > 1:
-            raise InputError(None, f"{table} has several columns called {show(name)}", "rename all but one")
         return
+    alike = [column for column, heading in zip(columns, headings, strict=False) if heading == name]
+    if len(alike) > 1:
+        raise InputError(None, f"{table} has several columns called {show(name)}", f"name one of them: {listed(alike)}")
     names = list(dict.fromkeys(map(str, columns)))  # a frame may name its columns by numbers
     near = [other for other in names if other.casefold() == str(name).casefold()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
@@ -338,12 +382,14 @@ class _Check:
     def run(self) -> Checked:
         table, roles, sql = self.table, self.roles, self.table.dialect
         used = self.used = {column: table.column(column, role_word(role)) for role, column in roles.named}
+        if roles.ignore_case and roles.label is not None and used[roles.label].kind == "text":
+            used[roles.label] = replace(used[roles.label], sql=sql.folded(used[roles.label].sql))
         for role, name in roles.named:
             kind = used[name].kind
             if kind == "collection" or (kind == "other" and role in ("y_score", "sample_weight")):
                 said = "dates" if used[name].type.lower().startswith(("date", "time")) else used[name].type.lower()
                 raise table.refuse(rules.unusable(role, said), name)
-        self.lacks = {name: self._lacking(column) for name, column in used.items()}
+        self.lacks = {name: lacking_sql(sql, column) for name, column in used.items()}
         any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
         keep = self.keep = f"NOT ({any_lacks})"
         notations = self._read_text()
@@ -352,6 +398,7 @@ class _Check:
             for role, name in roles.named
             if role in ("y_score", "sample_weight")
         }
+        number |= {name: f"(0.0 - {number[name]})" for name in roles.negate}
         label, sort, positive = None, rules.TRUTH, "true"
         if roles.label is not None:
             label = used[roles.label]
@@ -577,24 +624,14 @@ class _Check:
 
     # --- columns as SQL -----------------------------------------------------------------------------------------------
 
-    def _lacking(self, column: Column) -> str:
-        lacks = f"{column.sql} IS NULL"
-        if column.kind == "fraction":
-            return f"{lacks} OR {self.table.dialect.is_nan(column.sql, column.type)}"
-        if column.kind == "text":
-            # not IN (…): DuckDB makes a join of a long list, and a join of several row groups mixes up their order
-            words = map(self.table.dialect.literal, rules.MISSING_TEXT)
-            return " OR ".join([lacks, *(f"{column.sql} = {word}" for word in words)])
-        return lacks
-
     def _number(self, column: Column, notation: Any) -> str:
         if column.kind != "text":
             return f"CAST({column.sql} AS DOUBLE)"
         if notation == "truth":
             return f"CAST((lower({column.sql}) LIKE '%true%') AS DOUBLE)"
         cell = column.sql
-        if notation.percent:
-            cell = f"replace({cell}, '%', '')"
+        for sign in ("%" if notation.percent else "") + notation.thousands:
+            cell = f"replace({cell}, '{sign}', '')"
         if notation.decimal == ",":
             cell = f"replace({cell}, ',', '.')"
         number = f"TRY_CAST({cell} AS DOUBLE)"
@@ -612,19 +649,20 @@ class _Check:
 
     def _positive(self, label: Column, sort: str) -> str:
         """SQL that is true for a positive row; without a positive label only for labels that say it themselves."""
-        pos_label = self.roles.pos_label
+        pos_label, named = self.roles.pos_label, rules.as_labels(self.roles.pos_label)
         is_true = label.sql if label.kind == "truth" else f"lower({label.sql}) LIKE '%true%'"
         if pos_label is None:
             said = f"{self._shown(label, sort)} = 1"
             return {rules.TRUTH: is_true, rules.NUMBER: said, rules.WORD: "false"}[sort]
         if sort == rules.TRUTH:
-            truth = rules.wanted_truth(pos_label)
-            if truth is None:
+            truths = set(map(rules.wanted_truth, named))
+            if None in truths:
                 self._add("y_true", label.name, 1, lambda: self._unknown([False, True]))
-            return is_true if truth else f"NOT {is_true}"
-        if sort == rules.NUMBER and rules.wanted_number(pos_label) is None:
+            return "true" if len(truths) > 1 else is_true if True in truths else f"NOT {is_true}"
+        if sort == rules.NUMBER and None in map(rules.wanted_number, named):
             self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
-        return self._is(label, sort, pos_label)
+        each = [self._is(label, sort, value) for value in named]
+        return each[0] if len(each) == 1 else f"({' OR '.join(each)})"
 
     def _is(self, label: Column, sort: str, wanted: Any) -> str:
         """SQL that is true for a row with this number or word as its label."""
@@ -640,8 +678,9 @@ class _Check:
     def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
         sql = self.table.dialect
         if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
-            folded = sql.literal(rules.as_text(self.roles.pos_label).strip().lower())
-            return {"nearly": f"{sql.folded(label.sql)} = {folded} AND NOT ({positive})"}
+            labels = {rules.fold(rules.as_text(value)) for value in rules.as_labels(self.roles.pos_label)}
+            near = " OR ".join(f"{sql.folded(label.sql)} = {sql.literal(text)}" for text in sorted(labels))
+            return {"nearly": f"({near}) AND NOT ({positive})"}
         if sort == rules.WORD:
             return {"words": "true"} if self.roles.pos_label is None else {}
         if sort == rules.TRUTH:

@@ -1,0 +1,270 @@
+"""Files as offices send them: each wart takes one option, with the same word and the same answer at every door."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutline as cl
+from cutline.commands.group import cli
+from cutline.sources.sql_table import named_apart
+
+N = 240
+RNG = np.random.default_rng(5)
+Y = RNG.integers(0, 2, N)
+MARKER = np.round(RNG.normal(size=N) * 900.0 - 800.0 * Y + 2000.0, 2)  # falls with disease
+MONTH = RNG.integers(1, 13, N)
+WORDS = np.where(Y == 1, np.where(MONTH > 6, "Yes ", "yes"), np.where(MONTH > 6, "NO", " no"))
+TABLE: dict[str, Any] = {"y": Y, "marker": MARKER, "month": MONTH, "word": WORDS}
+TABLE["day"] = [f"2024-{month:02d}-{k % 28 + 1:02d}" for k, month in enumerate(MONTH)]
+DOORS = ["mapping", "pandas", "polars", "arrow", "csv", "parquet", "xlsx", "relation"]
+
+
+def source(door: str, folder: Path, table: dict[str, Any] = TABLE) -> Any:
+    frame = pd.DataFrame(table)
+    if door == "xlsx":
+        pytest.importorskip("openpyxl")
+    make = {
+        "mapping": lambda: table,
+        "pandas": lambda: frame,
+        "polars": lambda: pl.DataFrame(table),
+        "arrow": lambda: pa.table(frame),
+        "csv": lambda: frame.to_csv(folder / "t.csv", index=False) or str(folder / "t.csv"),
+        "parquet": lambda: frame.to_parquet(folder / "t.parquet") or str(folder / "t.parquet"),
+        "xlsx": lambda: frame.to_excel(folder / "t.xlsx", index=False) or str(folder / "t.xlsx"),
+        "relation": lambda: duckdb.from_arrow(pa.table(frame)),
+    }
+    return make[door]()
+
+
+def auc(table: Any, **how: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.LabelWarning)
+        return cl.evaluate(table, **{"label": "y", "score": "marker", "interval": None, **how})["roc_auc"].value
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+CONDITIONS: list[tuple[str, Any]] = [
+    ("month >= 6", MONTH >= 6),
+    ("month != 3 and not month in (7, 8)", (MONTH != 3) & ~np.isin(MONTH, (7, 8))),
+    ("(month = 1 or month > 10) and word <> 'NO'", ((MONTH == 1) | (MONTH > 10)) & (WORDS != "NO")),
+    ("word in ('yes', ' no') or \"month\" = 12", np.isin(WORDS, ("yes", " no")) | (MONTH == 12)),
+    ("day >= '2024-06-15'", np.array(TABLE["day"]) >= "2024-06-15"),
+    ("day is not missing and marker < 2.5e3", MARKER < 2500),
+]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_condition_leaves_the_same_rows_at_every_door(door: str, tmp_path: Path) -> None:
+    table = source(door, tmp_path)
+    for condition, rows in CONDITIONS:
+        assert auc(table, where=condition) == cl.roc_auc(Y[rows], MARKER[rows]), condition
+
+
+@pytest.mark.parametrize("door", ["parquet", "relation"])
+def test_a_stream_counts_the_rows_that_fulfil_a_condition(door: str, tmp_path: Path) -> None:
+    rows = MONTH >= 6
+    streamed = auc(source(door, tmp_path), where="month >= 6", stream=True)
+    assert streamed == pytest.approx(cl.roc_auc(Y[rows], MARKER[rows]), abs=1e-12)
+
+
+@given(st.text(alphabet="month y=<>!()'\"; 0123.and or not in,--", max_size=40))
+def test_text_that_is_no_condition_is_an_error_of_the_input(text: str) -> None:
+    table = {"y": [0, 1, 0, 1], "marker": [1.0, 2.0, 3.0, 4.0], "month": [1, 2, 3, 4]}
+    with contextlib.suppress(cl.InputError):  # any other error would be one of SQL
+        auc(table, where=text)
+
+
+def test_rows_without_the_cell_are_left_out_also_behind_not(tmp_path: Path) -> None:
+    table = {"y": [0, 1, 0, 1, 1], "p": [0.1, 0.2, 0.3, 0.4, 0.5], "m": [1.0, None, 3.0, 4.0, None]}
+    for door in DOORS:
+        for condition, rows in (("not m > 3", 2), ("m <= 3 or m > 3", 3), ("m is missing or m = 1", 3)):
+            ev = cl.evaluate(source(door, tmp_path, table), label="y", score="p", where=condition, interval=None)
+            assert ev.facts["rows"] == rows, (door, condition)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_row_that_is_wrong_has_its_number_in_the_source(door: str, tmp_path: Path) -> None:
+    table = {"y": ["0", "1", "0", "1"], "p": ["0.1", "0.2", "0.3", "x"], "m": [1, 2, 3, 4]}
+    with pytest.raises(cl.InputError) as caught:
+        cl.evaluate(source(door, tmp_path, table), label="y", score="p", where="m >= 2")
+    assert caught.value.row == 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("month >=", "breaks off"),
+        ("month ~ 3", "'~ 3'"),
+        ("month = 1; drop table t", "';"),
+        ("nothing > 1", "no column 'nothing'"),
+        ("month > 99", "leaves no row"),
+        ("word > 3", "in quotes"),
+        ("month = 'June'", "without quotes"),
+    ],
+)
+def test_a_condition_that_means_nothing_is_an_error(condition: str, told: str) -> None:
+    with pytest.raises(cl.InputError, match=told):
+        auc(TABLE, where=condition)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_marker_that_falls_with_disease_is_negated(door: str, tmp_path: Path) -> None:
+    table = source(door, tmp_path)
+    for negate in (True, "marker", ["marker"]):
+        assert auc(table, negate=negate) == cl.roc_auc(Y, -MARKER)
+    with pytest.raises(cl.InputError, match="not a score"):
+        auc(table, negate="month")
+
+
+def test_scores_in_arrays_are_negated() -> None:
+    assert cl.evaluate(Y, MARKER, negate=True, interval=None)["roc_auc"].value == cl.roc_auc(Y, -MARKER)
+    models = {"a": MARKER, "b": -MARKER}
+    assert cl.compare(Y, models, negate="a", interval=None)["a"]["roc_auc"].value == cl.roc_auc(Y, -MARKER)
+    with pytest.raises(cl.InputError):
+        cl.evaluate(Y, MARKER, negate="marker")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_labels_in_several_spellings_are_joined_on_request(door: str, tmp_path: Path) -> None:
+    table = source(door, tmp_path)
+    with pytest.raises(cl.InputError, match="ignore_case=True"):
+        auc(table, label="word", pos_label="yes", neg_label=["NO", " no"])
+    joined = auc(table, label="word", pos_label="YES", neg_label="no", ignore_case=True)
+    assert joined == cl.roc_auc(Y, MARKER)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_several_labels_may_be_positive(door: str, tmp_path: Path) -> None:
+    table = source(door, tmp_path)
+    assert auc(table, label="month", pos_label=[11, 12]) == cl.roc_auc(MONTH >= 11, MARKER)
+    assert auc(table, label="word", pos_label=["yes", "Yes "], neg_label=["NO", " no"]) == cl.roc_auc(Y, MARKER)
+
+
+def german(value: float) -> str:
+    return f"{value:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_marks_between_thousands_are_read(door: str, tmp_path: Path) -> None:
+    for write, words in ((german, "points between"), (lambda value: f"{value:,.2f}", "commas between")):
+        table = source(door, tmp_path, {"y": Y, "marker": [write(value) for value in MARKER]})
+        assert auc(table) == cl.roc_auc(Y, MARKER)
+        assert words in cl.evaluate(table, label="y", score="marker", interval=None).facts["understood"]
+
+
+@pytest.mark.parametrize("door", ["mapping", "csv"])
+def test_marks_that_may_mean_either_are_an_error(door: str, tmp_path: Path) -> None:
+    table = source(door, tmp_path, {"y": [0, 1, 0, 1], "marker": ["1.073", "1,500", "2.000", "3,250"]})
+    with pytest.raises(cl.InputError, match="thousands or decimals"):
+        auc(table)
+    assert auc(table, decimal=",") == cl.roc_auc([0, 1, 0, 1], [1073, 1.5, 2000, 3.25])
+    assert auc(table, decimal=".") == cl.roc_auc([0, 1, 0, 1], [1.073, 1500, 2, 3250])
+
+
+def test_columns_that_are_called_alike_are_named_apart(tmp_path: Path) -> None:
+    assert named_apart(["y", "p", "p", "p_1"]) == ["y", "p_2", "p_3", "p_1"]
+    twice = pd.DataFrame(np.column_stack([Y, MARKER, -MARKER]), columns=["y", "p", "p"])
+    twice.to_csv(tmp_path / "t.csv", index=False)
+    for table in (twice, pa.table([Y, MARKER, -MARKER], names=["y", "p", "p"]), str(tmp_path / "t.csv")):
+        with pytest.raises(cl.InputError, match="'p_1', 'p_2'"):
+            auc(table, score="p")
+        assert auc(table, score="p_1") == cl.roc_auc(Y, MARKER)
+        assert auc(table, score="p_2") == cl.roc_auc(Y, -MARKER)
+    chosen = run("select", tmp_path / "t.csv", "--score", "p_2", "--quota", 1)
+    assert chosen.stdout.splitlines()[0] == "place,y,p,p"
+
+
+@pytest.fixture
+def cover(tmp_path: Path) -> Path:
+    """A text file with a title above its header and a total below its rows."""
+    rows = [f"c{k};{y};{german(m)};{d}" for k, (y, m, d) in enumerate(zip(Y, MARKER, TABLE["day"], strict=True))]
+    path = tmp_path / "cover.csv"
+    lines = ["Report of the year", "", "name;y;marker;day", *rows, f"Total;;{german(MARKER.sum())};"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Cover"
+    book.active["A1"] = "Made by hand"
+    sheet = book.create_sheet("Data 2024")
+    for row in (["Results"], [], ["y", "marker"], *zip(Y.tolist(), MARKER.tolist(), strict=True)):
+        sheet.append(row)
+    book.save(tmp_path / "book.xlsx")
+    return tmp_path / "book.xlsx"
+
+
+def test_lines_above_the_header_are_skipped(cover: Path) -> None:
+    with pytest.raises(cl.InputError, match="2 lines above the header; leave them out with skip_rows=2"):
+        auc(str(cover))
+    assert auc(str(cover), skip_rows=2, where="name <> 'Total'") == cl.roc_auc(Y, MARKER)
+
+
+def test_a_sheet_is_chosen_by_name_or_number(workbook: Path) -> None:
+    for sheet in ("Data 2024", 2, "2"):
+        assert auc(str(workbook), sheet=sheet, skip_rows=2) == cl.roc_auc(Y, MARKER)
+    for sheet in ("nothing", 3, 0):
+        with pytest.raises(cl.InputError, match="'Cover', 'Data 2024'"):
+            auc(str(workbook), sheet=sheet)
+    with pytest.raises(cl.InputError, match="sheet"):
+        auc(TABLE, sheet=1)
+
+
+def test_the_doctor_finds_what_stands_around_a_table(cover: Path, workbook: Path) -> None:
+    found = cl.doctor(str(cover))
+    assert "--skip-rows 2" in found.command
+    assert "--where \"name <> 'Total'\"" in found.command
+    assert found.rows == N
+    sheet = cl.doctor(str(workbook))
+    assert "--sheet 'Data 2024' --skip-rows 2" in sheet.command
+
+
+def test_the_doctor_suggests_clusters_and_the_sign(tmp_path: Path) -> None:
+    found = " ".join(cl.doctor(pd.DataFrame(TABLE), label="y").findings)
+    assert "--cluster day" in found
+    assert "--negate marker" in found
+
+
+def test_one_wart_takes_one_command(cover: Path, workbook: Path, tmp_path: Path) -> None:
+    frame = pd.DataFrame(TABLE)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    rows = MONTH >= 6
+    named = ["--label", "y", "--score", "marker", "--no-intervals", "--format", "csv", "--measure", "roc_auc"]
+    commands: list[tuple[list[Any], float]] = [
+        ([cover, "--skip-rows", 2, "--where", "name <> 'Total'", *named], cl.roc_auc(Y, MARKER)),
+        ([workbook, "--sheet", "Data 2024", "--skip-rows", 2, *named], cl.roc_auc(Y, MARKER)),
+        ([tmp_path / "t.csv", "--where", "month >= 6", *named], cl.roc_auc(Y[rows], MARKER[rows])),
+        ([tmp_path / "t.csv", "--negate", "marker", *named], cl.roc_auc(Y, -MARKER)),
+    ]
+    words = ["--label", "word", *named[2:]]
+    joined = ["--positive", "yes", "--negative", "no", "--ignore-case"]
+    spelled = ["--positive", "yes", "--positive", "Yes ", "--rest-negative"]
+    commands += [([tmp_path / "t.csv", *words, *how], cl.roc_auc(Y, MARKER)) for how in (joined, spelled)]
+    for arguments, value in commands:
+        result = run("evaluate", *arguments)
+        assert result.exit_code == 0, result.output
+        assert f",{value!r}," in result.stdout, (arguments, result.stdout)
+
+
+def test_the_message_on_a_reversed_score_names_the_option(tmp_path: Path) -> None:
+    pd.DataFrame(TABLE).to_csv(tmp_path / "t.csv", index=False)
+    assert "--negate" in run("evaluate", tmp_path / "t.csv", "--label", "y", "--score", "marker").output
