@@ -721,7 +721,7 @@ def in_a_row(rng: np.random.Generator, count: int, memory: float) -> np.ndarray:
 
 @pytest.mark.parametrize(("memory", "share"), [(0.0, 0.6), (0.4, 0.6), (0.8, 0.6), (0.8, 1.0)])
 def test_days_that_resemble_the_day_before_lengthen_intervals(memory: float, share: float) -> None:
-    # taken as independent, the intervals of these cells hold in 95, 86, 60 and 47 % of the samples
+    # taken as independent, the intervals of these cells hold in 95, 86, 60 and 47% of the samples
     rng, held, widths = np.random.default_rng(5), 0, []
     for _ in range(300):
         each = np.sqrt(share) * in_a_row(rng, 60, memory) + np.sqrt(1.0 - share) * rng.normal(size=60)
@@ -763,7 +763,7 @@ def test_dependence_is_allowed_for_in_every_interval_of_batches_in_an_order() ->
 
 
 def test_batches_too_small_for_a_place_are_no_trials() -> None:
-    # six batches of 20 cases with one place each, all hits; six of 4 cases, for which 5 % are no place
+    # six batches of 20 cases with one place each, all hits; six of 4 cases, for which 5% are no place
     day = np.concatenate([np.repeat(np.arange(6), 20), np.repeat(np.arange(6, 12), 4)])
     score = np.tile(np.arange(20.0), 6).tolist() + [0.0] * 24
     y = [value == 19.0 or k % 7 == 0 for k, value in enumerate(score)]

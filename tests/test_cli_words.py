@@ -18,7 +18,7 @@ from test_cli import EXAMPLE, FAST, refused, run
     [
         (["--quota", "500%"], "--quota is '500%'; a share lies between 0% and 100%; or give a number of cases"),
         (["--quota", "401"], "--quota is 401; it must be from 1 to the number of cases, 400"),
-        (["--quota", "0.1%"], "--quota is 0.1 % of 400 cases, which is less than one case; ask for at least 0.25 %"),
+        (["--quota", "0.1%"], "--quota is 0.1% of 400 cases, which is less than one case; ask for at least 0.25%"),
         (["--resamples", "0"], "--resamples must be a whole number of at least 2, got 0"),
         (["--measure", "hit_rate"], "--measure hit_rate needs a quota; write 'hit_rate@200', or give --quota"),
         (["--level", "2"], "--level must be strictly between 0 and 1, got 2"),

@@ -72,7 +72,7 @@ def test_what_does_not_move_keeps_its_interval() -> None:
     assert rows["precision"] is True
     document = json.loads(there.to_json())
     assert (document["prevalence"], document["prevalence_standard_error"]) == (0.02, 0.0)
-    assert "prevalence of 2 %" in repr(there)
+    assert "prevalence of 2%" in repr(there)
 
 
 def test_intervals_hold_with_the_classes_given() -> None:
@@ -194,7 +194,7 @@ def test_the_command_line_takes_it(tmp_path) -> None:
     assert found["precision"]["value"] == pytest.approx(expected)
     assert document["prevalence"] == 0.02
     table = CliRunner().invoke(cli, ["evaluate", *base, "--score", "p", "--prevalence", "0.02,0.005"])
-    assert "prevalence of 2 % ± 0.5 %" in table.stdout
+    assert "prevalence of 2% ± 0.5%" in table.stdout
     assert "depends on the prevalence" in table.stdout
     compared = CliRunner().invoke(cli, ["compare", *base, "--score", "p", "--score", "q", "--prevalence", "0.02"])
     assert compared.exit_code == 0, compared.output

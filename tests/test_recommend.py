@@ -82,8 +82,8 @@ def test_a_margin_names_the_cases_needed_for_it(unclear: cl.results.Comparison) 
     row = unclear.difference(said.model, said.rival or "", said.measure)
     expected = 120 * ((1.959964 + 0.841621) * row.standard_error / 0.02) ** 2
     assert low < expected < high < 4 * low
-    assert "to detect a difference of 0.0200 (80 % power)" in said.text
-    assert "80 % power" in said.text
+    assert "to detect a difference of 0.0200 (80% power)" in said.text
+    assert "80% power" in said.text
 
 
 def test_without_a_margin_the_number_is_for_the_observed_difference() -> None:
@@ -133,7 +133,7 @@ def test_equal_models_are_given_no_number() -> None:
 
 
 def test_the_cases_needed_do_settle_it() -> None:
-    """Samples of the size that was asked for: the test then finds the difference in about 80 % of them."""
+    """Samples of the size that was asked for: the test then finds the difference in about 80% of them."""
     strength, other, spread = 1.2, 0.9, 0.7
 
     def sample(rng: np.random.Generator, n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -172,7 +172,7 @@ def test_a_function_of_ones_own() -> None:
 
 @pytest.mark.parametrize("measure", ["roc_auc", "recall", "average_hit_rate"])
 def test_type_one_error_without_signal(measure: str) -> None:
-    """400 samples without signal at 5 %: p ≤ 0.05 in 5 % of them at most, but for chance; and p is spread evenly."""
+    """400 samples without signal at 5%: p ≤ 0.05 in 5% of them at most, but for chance; and p is spread evenly."""
     p = []
     for seed in range(400):
         rng = np.random.default_rng([1, seed])

@@ -258,7 +258,7 @@ def test_the_four_fifths_rule() -> None:
     shared = cl.evaluate(rng.random(len(g)) < 0.2, p, by=g, interval=None, measures=["roc_auc"]).segments.at(quota=800)
     assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
     assert shared.four_fifths == "below"
-    assert "below 0.8 of the highest among segments with at least 2 % of the cases for b" in shared.sentence
+    assert "below 0.8 of the highest among segments with at least 2% of the cases for b" in shared.sentence
 
 
 def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes() -> None:
@@ -461,7 +461,7 @@ def months(rng: np.random.Generator, memory: float, count: int = 24) -> tuple[np
 
 @pytest.mark.parametrize("memory", [0.0, 0.4, 0.7])
 def test_months_that_resemble_each_other_are_no_trend(memory: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    # as independent months, a memory of .7 shows a slope in 25 % and a change in 40 % of such series
+    # as independent months, a memory of .7 shows a slope in 25% and a change in 40% of such series
     monkeypatch.setattr(segment_tests, "_SIMULATED", 199)
     rng, places = np.random.default_rng(7), np.arange(24.0)
     rows = [months(rng, memory) for _ in range(150)]
@@ -511,7 +511,7 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
     frame = pd.DataFrame({"y": np.array(y, int), "p": p, "g": ["tiny" if k < 30 else "big" for k in range(300)]})
     frame.to_parquet(tmp_path / "t.parquet")
     wanted = {50: "the quota is larger than the segment, which has 30 cases"}
-    wanted[0.02] = "the quota is 2 % of 30 cases, which is less than one case"
+    wanted[0.02] = "the quota is 2% of 30 cases, which is less than one case"
     for (quota, why), stream in itertools.product(wanted.items(), (False, True)):
         how: dict[str, Any] = {
             "label": "y",

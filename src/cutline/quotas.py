@@ -173,8 +173,8 @@ def resolve_quota(quota: QuotaLike | None, cases: float, name: str = "quota") ->
     if isinstance(wanted, float):
         taken = whole_cases(wanted * cases)  # 0.29 · 100 is 28.999… in floats, and means 29
         if taken < 1:
-            least = f"ask for at least {100 / cases:.3g} %"
-            raise InputError(name, f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
+            least = f"ask for at least {100 / cases:.3g}%"
+            raise InputError(name, f"is {100 * wanted:.4g}% of {shown} cases, which is less than one case", least)
         return taken
     if wanted > most:
         raise InputError(name, f"is {quota}", f"it must be from 1 to the number of cases, {shown}")

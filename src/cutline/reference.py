@@ -275,7 +275,7 @@ PARAMETERS: dict[str, str] = {
     "their distance, ``'quadratic'`` by its square.",
     "brier_score.half": "Whether to halve the sum over classes, which makes two classes agree with the binary Brier "
     "score.",
-    "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80 % of the weight on the best 8 % of it.",
+    "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80% of the weight on the best 8% of it.",
     "chance_level.n_pos": "The number of positives.",
     "chance_level.n_neg": "The number of negatives.",
     "chance_level.taken": "The number of cases above the threshold, for a measure at a threshold.",

@@ -430,8 +430,8 @@ class CasesNeeded(NamedTuple):
         low, high = (round_up(value) for value in (self.low, self.high))
         number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
         if self.basis == "margin":
-            return f"you would need {number} to detect a difference of {format_value(margin)} (80 % power)"
-        return f"you would need {number} to detect a difference of the observed size (80 % power)"
+            return f"you would need {number} to detect a difference of {format_value(margin)} (80% power)"
+        return f"you would need {number} to detect a difference of the observed size (80% power)"
 
 
 _TOO_SMALL = 1e6  # standard errors; more cases than any list has would be needed for such a difference

@@ -77,7 +77,7 @@ class BatchPoint(OperatingPoint):
         none = int(np.count_nonzero(taken == 0.0)) if isinstance(quota, float) else 0
         if none:
             few = "batch is" if none == 1 else "batches are"
-            notes.append(f"{none:,} {few} too small for one place at {100 * quota:.4g} %.")  # type: ignore[operator]
+            notes.append(f"{none:,} {few} too small for one place at {100 * quota:.4g}%.")  # type: ignore[operator]
         if self.short and isinstance(quota, int):
             has = "batch has" if len(taken) == 1 else "batches has" if self.short == 1 else "batches have"
             whom = "All its cases are taken" if self.short == 1 else "All their cases are taken"

@@ -435,7 +435,7 @@ class SwapSet(HasSections, HasPlot, DictResult):
         if math.isfinite(self.labels_needed):
             text += (
                 f"; you would need labels for about {round_up(self.labels_needed):,} swapped cases to detect a "
-                "difference of this size (80 % power)"
+                "difference of this size (80% power)"
             )
         return text
 

@@ -80,7 +80,7 @@ class Selection:
             done = {"random": drawn, "expand": "all of them taken", "shrink": "none of them taken"}[self.ties]
             places = pluralize(self.quota, "place")
             return f"{len(self)} chosen for {places}; {self.tied} tied at {self.threshold:g}: {done}"
-        quota = f"{100 * self.quota:.4g} %" if isinstance(self.quota, float) else f"{self.quota:,}"
+        quota = f"{100 * self.quota:.4g}%" if isinstance(self.quota, float) else f"{self.quota:,}"
         note = f"{len(self):,} chosen, {quota} of each of {pluralize(len(self.batches), 'batch', 'batches')}"
         split = sum(row["tied"] > 0 for row in self.batches)
         if split:
@@ -388,7 +388,7 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         """What the four-fifths rule gives for this list."""
         against = "the highest" if self.reference is None else f"that of {self.reference}"
         if self.reference is None and len(self.rates.yardsticks) < len(self.segments):
-            against += " among segments with at least 2 % of the cases"
+            against += " among segments with at least 2% of the cases"
         told = {word: [] for word in ("below", "cannot tell")}  # type: dict[str, list[str]]
         for name, (_, (low, high)) in zip(self.segments, self._ratios, strict=True):
             if low == low and _four_fifths(low, high) in told:

@@ -197,8 +197,8 @@ def places_in(cases: Floats, quota: int | float) -> Floats:
         found = np.floor(quota * cases * (1.0 + 1e-12))
         if not found.any():
             most = 100.0 / float(cases.max())
-            problem = f"is {100 * quota:.4g} % of each batch, which is less than one case in every one of them"
-            raise InputError("quota", problem, f"ask for at least {most:.3g} %")
+            problem = f"is {100 * quota:.4g}% of each batch, which is less than one case in every one of them"
+            raise InputError("quota", problem, f"ask for at least {most:.3g}%")
         return np.asarray(found)
     return np.minimum(float(quota), cases)
 

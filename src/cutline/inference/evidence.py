@@ -402,8 +402,8 @@ class Prevalence:
         return Interval(*(1.0 / (1.0 + math.exp(-min(max(odds + s * half, -700.0), 700.0))) for s in (-1.0, 1.0)))
 
     def __str__(self) -> str:
-        percent = f"{100.0 * self.value:.4g} %"
-        return f"{percent} ± {100.0 * self.standard_error:.2g} %" if self.standard_error else percent
+        percent = f"{100.0 * self.value:.4g}%"
+        return f"{percent} ± {100.0 * self.standard_error:.2g}%" if self.standard_error else percent
 
 
 def as_prevalence(value: Any, name: str = "prevalence") -> Prevalence:

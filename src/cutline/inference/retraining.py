@@ -185,7 +185,7 @@ def label_permutation_test(
         ways = ways_to_permute(codes)
         if ways < _FEWEST_WAYS:
             problem = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
-            raise InputError("clusters", problem, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
+            raise InputError("clusters", problem, "it takes 32 for a test at 5%; use an interval instead (evaluate)")
     null = _null(statistic, sample, ranking, codes, n_permutations, seed, progress)
     refuse_undefined(null, name, why)
     return PermutationTest(name, direction, observed, null, permuted, seed)
