@@ -149,7 +149,7 @@ def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
         (b"y,p\n", "t.csv has no rows"),
         (b"y,p\n1,\n0,\n", "every row of t.csv lacks a label, a score or a weight"),
         (b"y,p\n1,0.5\n0,1_000\n", "data row 2 is '1_000', which is not a number"),
-        (b"y,p,p\n1,0.5,0.1\n", "t.csv has several columns called 'p'; rename all but one"),
+        (b"y,p,p\n1,0.5,0.1\n", "t.csv has several columns called 'p'; name one of them: 'p_1', 'p_2'"),
     ],
 )
 def test_bad_text_is_told_as_on_the_command_line(text: bytes, words: str, tmp_path: Path) -> None:
