@@ -171,6 +171,8 @@ def test_every_measure_on_larger_samples(n: int, levels: int) -> None:
         case = random_case(seed, n, levels)
         weighted = random_case(seed, n, levels, weighted=True)
         for name in ORACLES:
+            if name == "h_measure" and n > 50:
+                continue  # its brute force takes the third power of the cuts: five minutes for 200
             if name in QUOTA:
                 for quota in sorted({1, n // 3 + 1, n - n // 5, n}):
                     agree(name, case, quota=quota)
