@@ -260,8 +260,9 @@ def brier_skill(s: Sums, prior: float | None = None) -> Any:
     >>> brier_skill([1, 0], [0.75, 0.25])
     0.75
     """
+    # 1 − share would lose digits where nearly all are positive, so each class has its own share
     share = ratio(s.n_pos, _n(s)) if prior is None else np.float64(prior)
-    spread = share * (1.0 - share)
+    spread = share * (ratio(s.n_neg, _n(s)) if prior is None else 1.0 - share)
     return 1.0 - ratio(ratio(s.squared, _n(s)), np.where(spread > 0.0, spread, np.nan))
 
 
