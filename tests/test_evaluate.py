@@ -65,6 +65,10 @@ def test_every_measure_that_can_be_read_is_there(ev: Any) -> None:
     for m in cl.measures():
         if not m.of_one_score or inspect.Parameter.empty in m.params.values() or m.name == "hinge_loss":
             continue
+        if m.part == "ranking":  # read place by place, which takes time: computed only where named
+            assert m.name not in names
+            assert m.name in cl.evaluate(Y, S, measures=[m.name], interval=None), m.name
+            continue
         assert any(name.partition("@")[0].partition("(")[0] == m.name for name in names), m.name
 
 

@@ -29,7 +29,8 @@ from samples import Case, random_case
 from test_catalogue import SCORED
 
 NAMES = get_args(IntervalName)
-PROPORTIONS = [m.name for m in cl.measures() if m.proportion]
+# measures of worth are ratios of amounts, not of cases, and need a worth for each row: see tests/test_worth.py
+PROPORTIONS = [m.name for m in cl.measures() if m.proportion and not m.of_worth]
 AUC_FAMILY = [m.name for m in cl.measures() if m.line_of_auc]
 NAMES = get_args(IntervalName)
 MAY_LEAVE_THE_RANGE = {"wald", "basic"}
