@@ -129,6 +129,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "mean_average_precision": {"y_true": Y, "score_matrix": TWO},
     "misclassification_decomposition": {"y_true": Y, "y_score": P, "true_probability": P},
     "permutation_test": {"estimator": Estimator(), "X_train": X, "y_train": Y, "X_test": X, "y_test": Y},
+    "merge_counts": {
+        "counts": [{"p": [0.2, 0.9], "pos": [1, 3], "n": [5, 4]}],
+        "score": "p",
+        "positives": "pos",
+        "rows": "n",
+    },
     "plan": {"y_true": Y, "y_score": P},
     "proportion_interval": {"successes": 3, "n": 5},
     "ranked_probability_score": {"y_true": Y, "score_matrix": TWO},
@@ -138,6 +144,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "selection_power": {"simulate": lambda rng, n: (P, Y), "models": {"a": lambda x: x, "b": lambda x: x}},
     "selective_voting": {"y_true": Y, "models": {"a": P, "b": P[::-1]}},
     "selector_differences": {"y_true": Y, "first_score": P, "second_score": P[::-1]},
+    "sql": {"table": "t", "label": "y", "score": "p", "dialect": "postgres"},
     "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
@@ -145,6 +152,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 # "5", "5%" and "20-60" are quotas there
 QUOTA_AS_TEXT = {"compare", "evaluate", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}
+QUOTA_AS_TEXT |= {"value_captured", "value_per_cost", "value_per_place", "value_recall"}
 FUNCTIONS = {
     name: function
     for room in (cl, cutline.papers, cutline.extrapolation, cutline.sklearn)
@@ -179,7 +187,8 @@ def call_of(name: str) -> dict[str, Any]:
     if name in CALLS:
         return CALLS[name]
     if hasattr(function, "measure"):
-        return {"y_true": Y, "y_score": P, **({"quota": 2} if function.measure.needs_quota else {})}
+        own = {"quota": 2} if function.measure.needs_quota else {"worth": P} if function.measure.of_worth else {}
+        return {"y_true": Y, "y_score": P, **own}
     return CALLS[name]
 
 

@@ -152,6 +152,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
                 return self.estimates[key]
         raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
 
+    @checked
     def with_measures(self, *measures: str, level: float | None = None) -> ClassEvaluation:
         """The same rows by other measures, or with intervals at another ``level``."""
         how: dict[str, Any] = {"name": self.name, "ordered": self.ordered, "dropped": self.dropped}
@@ -448,6 +449,7 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
 
+    @checked
     def with_measures(self, *measures: str, level: float | None = None) -> ClassComparison:
         """The same models by other measures, or with intervals at another ``level``."""
         evaluations = {name: ev.with_measures(*measures, level=level) for name, ev in self.evaluations.items()}

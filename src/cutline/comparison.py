@@ -130,6 +130,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
                 raise InputError(None, "the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
+    @checked
     def with_measures(self, *measures: str, level: float | None = None) -> Comparison:
         """The same models by other measures, or with intervals at another ``level``; an error if tables were streamed,
         because their rows were not kept.

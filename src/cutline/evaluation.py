@@ -119,6 +119,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """The quota, known or not."""
         return self.quota if self.quotas is None else self.quotas
 
+    @checked
     def with_measures(
         self, *measures: str, level: float | None = None, replicates_out: dict[str, Any] | None = None
     ) -> Evaluation:

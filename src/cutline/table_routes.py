@@ -16,7 +16,7 @@ from .errors import InputError, show
 from .evaluation import Evaluation, check_batch_options, choose_specs
 from .quotas import Quotas
 from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
-from .sources.arrays import Worth, make_sample
+from .sources.arrays import Worth, check_worth_given, make_sample
 from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
 from .sources.counts import CountColumns, Counted, describe_counts, read_counts
 from .sources.duckdb import DuckTable, Machine
@@ -27,12 +27,16 @@ from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import NO_CLUSTERS, as_labels, negative_labels
 from .sources.sql_table import Checked, Roles, check, role_word
-from .validate import check_columns
+from .validate import check_column, check_columns
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
 
 def answer_from_table(call: VerbCall) -> Any:
     """The result of a call that names columns of a table."""
+    for name, column in call.pick("worth", "cost").items():
+        if column is not None:
+            check_column(column, name)
+    check_worth_given(call.worth, call.cost, call.cut_by)  # before a file is opened
     machine = Machine(call.memory_limit, call.threads, call.temp_directory)
     text = TextFormat(**call.pick("delimiter", "quote", "decimal", "encoding", "sheet", "skip_rows", "where"))
     with open_source(call.y_true, call.query, machine, text) as table:
@@ -167,6 +171,8 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
             return ev
     # amounts are numbers as scores are: they are read as such, and taken out from among the models
     amounts = {name: column for name, column in call.pick("worth", "cost").items() if column is not None}
+    for name, column in amounts.items():
+        table.column(column, name)  # one that is not there is told by its own role
     if set(negate) & set(amounts.values()):
         raise InputError("negate", "changes the sign of an amount", "give the score a column of its own")
     as_scores = {f"{name} of a row": column for name, column in amounts.items()}

@@ -595,7 +595,7 @@ def _discounts(places: int) -> Any:
 
 
 def _check_cut(k: Any, name: str) -> None:
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < 2**63:
         raise InputError(name, f"is {show(k)}", "give a whole number of places, such as ndcg@10")
 
 

@@ -172,7 +172,7 @@ class Plan(HasSections, HasPlot, DictResult):
 
 def _price(value: Any, name: str) -> Any:
     """An amount for all cases, or one for each: an array, or the name of a column."""
-    return check_amount(value, name) if isinstance(value, Real) else value
+    return check_amount(value, name) if value is None or isinstance(value, Real) else value
 
 
 @checked(prevalence=as_prevalence, cost=_price, value=_price, cut_by=one_of("score", "value", "value_per_cost"))
@@ -234,7 +234,10 @@ def plan(
     if by_row or cut_by != "score":
         columns["amounts"] = {"worth": value, "cost": cost if "cost" in by_row else None, "cut_by": cut_by}
         wished |= {"cost": "by row", "value": "by row", "cut_by": cut_by}
-    sample, batch = sample_from(y_true, y_score, **columns)
+    try:
+        sample, batch = sample_from(y_true, y_score, **columns)
+    except InputError as error:
+        raise error.but(argument="value" if error.argument == "worth" else error.argument) from None
     if sample.worth is not None:
         if batch is not None or prevalence is not None:
             name = "prevalence" if batch is None else "batch"

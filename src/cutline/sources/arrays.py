@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, different_lengths
+from ..validate import check_amount
 from . import rules
 
 Codes = NDArray[np.intp]
+
+
+def check_worth_given(worth: Any, cost: Any, cut_by: str) -> None:
+    """Raise an error for what goes with the worth of each row, where there is none."""
+    if worth is None and (cost is not None or cut_by != "score"):
+        given = "cost" if cost is not None else "cut_by"
+        raise InputError(given, "goes with the worth of each row", "give {worth}, or leave it out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,16 +42,14 @@ class Worth:
     @classmethod
     def of(cls, worth: Any, cost: Any, cut_by: str, n: int) -> Worth | None:
         """From the columns that users give; None where there are none."""
+        check_worth_given(worth, cost, cut_by)
         if worth is None:
-            given = "cost" if cost is not None else "cut_by"
-            if cost is not None or cut_by != "score":
-                raise InputError(given, "goes with the worth of each row", "give {worth}, or leave it out")
             return None
         if cut_by == "value_per_cost" and cost is None:
             raise InputError("cut_by", "is 'value_per_cost', which needs the cost of each row", "give {cost}")
         columns: list[Any] = []
         for name, column in (("worth", worth), ("cost", cost)):
-            of_rows = np.full(n, column) if isinstance(column, Real) else column  # the same for all rows
+            of_rows = np.full(n, check_amount(column, name)) if isinstance(column, Real) else column  # one for all
             values, low, high = (None, 0.0, 0.0) if of_rows is None else as_numbers(of_rows, name)
             if values is not None and len(values) != n:
                 raise different_lengths(name, len(values), "y_score", n)
