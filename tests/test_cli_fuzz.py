@@ -103,6 +103,8 @@ def _base(call: str, path: Path) -> list[str]:
         "extrapolate": ["--wins", "beaten", "--among", "5", "--no-intervals"],
     }
     command, *option = call.split()
+    if call == "sql":  # it reads no rows; a file may be the result of its query
+        return ["sql", *one, "--table", "t", "--dialect", "postgres"]
     return ["measures"] if call == "measures" else [command, str(path), *option, *more[call]]
 
 
@@ -144,7 +146,11 @@ def test_odd_files(call: str, files: dict[str, Path], tmp_path: Path) -> None:
     broken = {}
     for name in [*files, "absent.csv", ".", "\0", "", "-x"]:
         path = files.get(name, Path(name))
-        for arguments in (_base(call, path), [call.split()[0], str(path)]):
+        tried = [_base(call, path), [call.split()[0], str(path)]]
+        if call == "sql":
+            tried += [["sql", "--refine", str(path), "--quota", "3"], ["sql", "--share", str(path), "--min-cell", "3"]]
+            tried += [[*_base(call, path), "--edges", str(path)]]
+        for arguments in tried:
             said = _said(arguments)
             if said:
                 broken[f"{name}: {arguments}"] = said

@@ -118,6 +118,7 @@ NOT_BESIDE = {
             "no_intervals",
             "prevalence",
             "worth",
+            "tolerance",
         ),  # of the evaluation, not of the cut
         *("inclusion", "estimator"),
     },
