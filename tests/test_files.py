@@ -103,6 +103,12 @@ def test_a_column_called_like_one_of_ours(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     run("select", path, "--score", "p", "--quota", 2, "-o", out)
     assert pyarrow.parquet.read_table(out)["cutline_row"].to_pylist() == [0, 1]
+    odd = tmp_path / "odd.parquet"
+    cells = {"Cutline_Row": [9, 7, 8], "y": [1, 0, 1], "p": [0.9, None, 0.8]}
+    pyarrow.parquet.write_table(pyarrow.table(cells), odd)
+    for stream in (True, False):
+        with pytest.raises(cl.InputError, match="data row 2"):
+            evaluate(odd, stream=stream, **PLAIN)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

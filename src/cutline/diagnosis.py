@@ -207,7 +207,7 @@ class _Examination:
         if not texts or self.text.where is not None or len(texts) > _EXAMINED:
             return
         cells = ", ".join(column.sql for column in texts)
-        last = self.table.rows(f"SELECT {cells} FROM {self.table.numbered} ORDER BY cutline_row DESC LIMIT 1")
+        last = self.table.rows(f"SELECT {cells} FROM {self.table.numbered} ORDER BY {self.table.row} DESC LIMIT 1")
         for column, cell in zip(texts, last[0] if last else (), strict=False):
             if isinstance(cell, str) and cell.strip(" :").casefold() in _TOTALS:
                 name = column.name if column.name.isidentifier() else '"' + column.name.replace('"', '""') + '"'

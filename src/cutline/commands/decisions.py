@@ -449,7 +449,7 @@ def write_rows(
     before = "".join(f"c.a{k} AS {DUCKDB.name(name)}, " for k, name in enumerate(first))
     query = (
         f"SELECT {before}{shown} FROM "
-        f"(SELECT {cells}, cutline_row AS n FROM {table.numbered}) f "
+        f"(SELECT {cells}, {table.row} AS n FROM {table.numbered}) f "
         f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
     )
     file = table.files.files[0] if table.files is not None else None

@@ -24,7 +24,7 @@ from .sql_table import DUCKDB, Checked, Column, Roles, SqlTable, check_same
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
-_COPY, _ROW = "cutline_rows", "cutline_row"  # a temporary table, and its column with the number of a row
+_COPY = "cutline_rows"  # a temporary table
 _SMALL_BYTES = 2**26  # of text that is copied before it is asked: every look at a file of text parses it again
 _FIRST_ROWS, _FEW_LABELS = 1000, 10  # rows that show what cells a label has, and how many it has
 _WIDE = 2000  # a text file with more columns is read line by line: DuckDB takes minutes to name 10⁵ columns
@@ -76,7 +76,8 @@ class DuckTable(SqlTable):
         self.profiled: dict[str, Any] = {}  # of columns whose profiles were made (see ``profiles``)
         self.is_small = False  # a file of text whose cells have room in memory
         # the rows with their numbers in the source, from 0, also where a condition left some out
-        self.numbered = f"(SELECT *, row_number() OVER () - 1 AS {_ROW} FROM {relation})"
+        self.row = _unused("cutline_row", columns)  # what SQL calls that number
+        self.numbered = f"(SELECT *, row_number() OVER () - 1 AS {self.row} FROM {relation})"
         self.is_filtered = False
         self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
 
@@ -99,7 +100,7 @@ class DuckTable(SqlTable):
 
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
-        marked = f"SELECT {_ROW} AS n, {shown} AS v, ({condition}) AS f FROM {self.numbered}"
+        marked = f"SELECT {self.row} AS n, {shown} AS v, ({condition}) AS f FROM {self.numbered}"
         rows = self.rows(f"SELECT n, v FROM ({marked}) WHERE f ORDER BY n LIMIT 1")
         return (int(rows[0][0]), rows[0][1]) if rows else None
 
@@ -137,7 +138,7 @@ class DuckTable(SqlTable):
             return [self._held[sql] for sql in expressions]
         with translate_errors(self.name, self.files):
             selected = ", ".join(f"{sql} AS v{k}" for k, sql in enumerate(expressions))
-            relation = self.numbered if _ROW in expressions else self.relation
+            relation = self.numbered if self.row in expressions else self.relation
             found = self.run(f"SELECT {selected} FROM {relation}").fetchnumpy()
         return [found[f"v{k}"] for k in range(len(expressions))]
 
@@ -156,7 +157,7 @@ class DuckTable(SqlTable):
         """The table with some of its columns only, copied from a small file of text: it is then parsed once."""
         if not self.is_small:
             return self
-        cells = [*dict.fromkeys(column.sql for column in columns), *([_ROW] if self.is_filtered else [])]
+        cells = [*dict.fromkeys(column.sql for column in columns), *([self.row] if self.is_filtered else [])]
         relation = self.numbered if self.is_filtered else self.relation
         self.execute(f"CREATE OR REPLACE TEMP TABLE {_COPY} AS SELECT {', '.join(cells)} FROM {relation}")
         return self._read_from(_COPY, _COPY if self.is_filtered else "")
@@ -176,7 +177,7 @@ class DuckTable(SqlTable):
 
     def source_row(self, row: int) -> int:
         """The number of a row in the source."""
-        found = f"SELECT {_ROW} FROM {self.numbered} ORDER BY 1 LIMIT 1 OFFSET {row}"
+        found = f"SELECT {self.row} FROM {self.numbered} ORDER BY 1 LIMIT 1 OFFSET {row}"
         return int(self.rows(found)[0][0]) if self.is_filtered else row
 
     def load_plain(self, roles: Roles) -> LoadedColumns | None:
@@ -245,7 +246,7 @@ class DuckTable(SqlTable):
         wanted = _every_score(checked) | ({} if checked.weight is None else {"weight": checked.weight})
         wanted = {name: checked.value(sql) for name, sql in wanted.items()}
         wanted |= {} if checked.kept is None else {"kept": checked.kept}
-        wanted |= {} if checked.kept is None and not self.is_filtered else {"row": _ROW}
+        wanted |= {} if checked.kept is None and not self.is_filtered else {"row": self.row}
         wanted |= {f"key {column.name}": column.sql for columns in roles.values() for column in columns}
         columns = dict(zip(wanted, map(np.ma.getdata, self.values(list(wanted.values()))), strict=True))
         if checked.kept is not None:
@@ -336,6 +337,18 @@ class DuckTable(SqlTable):
 def _check_numbers(name: str, score: NDArray[Any]) -> None:
     if np.isnan(score).any():
         raise changed(name, "a score is NaN that was a number first")
+
+
+def _unused(name: str, columns: Sequence[Column]) -> str:
+    """A name that no column has: of two columns called alike, DuckDB silently takes the first, which is the user's.
+
+    >>> _unused("n", [Column("n", '"N"', "VARCHAR"), Column("p", '"p"', "DOUBLE")])
+    'n_'
+    """
+    taken = {column.sql.strip('"').casefold() for column in columns}  # DuckDB ignores case
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _every_score(checked: Checked) -> dict[str, str]:

@@ -104,8 +104,8 @@ def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[
     unique = [k for k, own in enumerate(found) if own.whole and not own.missing and own.distinct > 0.9 * own.rows]
     for k in unique:
         cell = columns[k].sql
-        differs = [f"count(*) FILTER (WHERE TRY_CAST({cell} AS DOUBLE) <> cutline_row - {first})" for first in (1, 0)]
-        numbered = f"(SELECT *, row_number() OVER () AS cutline_row FROM {table.relation})"
+        differs = [f"count(*) FILTER (WHERE TRY_CAST({cell} AS DOUBLE) <> {table.row} - {first})" for first in (1, 0)]
+        numbered = f"(SELECT *, row_number() OVER () AS {table.row} FROM {table.relation})"
         counts_rows = found[k].rows > 2 and 0 in table.rows(f"SELECT {', '.join(differs)} FROM {numbered}")[0]
         found[k] = replace(found[k], counts_rows=counts_rows)
     return {column.sql: own for column, own in zip(columns, found, strict=True)}
@@ -304,8 +304,8 @@ def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[D
         f"any_value({own['score'].sql}) FILTER (WHERE {which} = {DUCKDB.literal(name)}) AS score_{k}_"
         for k, name in enumerate(models)
     ]
-    numbered = f"(SELECT *, row_number() OVER () AS n_ FROM {table.relation})"
-    relation = f"(SELECT {', '.join(cells)} FROM {numbered} GROUP BY {own['case'].sql} ORDER BY min(n_))"
+    numbered = f"(SELECT *, row_number() OVER () AS {table.row} FROM {table.relation})"
+    relation = f"(SELECT {', '.join(cells)} FROM {numbered} GROUP BY {own['case'].sql} ORDER BY min({table.row}))"
     columns = [Column(roles_of[role], f"{role}_", own[role].type) for role in kept]
     columns += [Column(name, f"score_{k}_", own["score"].type) for k, name in enumerate(models)]
     wide = DuckTable(table.name, columns, relation, table.run, table.interrupt, table.files)
