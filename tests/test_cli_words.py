@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from cutline.commands.group import cli
 from cutline.table import text_table
 from test_cli import EXAMPLE, FAST, refused, run
 
@@ -151,10 +153,17 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     path.write_text("y,p,q\n" + "".join(f"1,0.{k},0.{9 - k}\n" for k in range(1, 9)))
     named = ("--label", "y", "--quota", 2, *FAST)
     said = "there are no negative cases, so the ranking cannot be evaluated"
-    text = run("evaluate", path, "--score", "p", *named).stdout
+
+    def one_class(*arguments: object) -> str:
+        """What is printed beside the error: without a measure by name one class is one."""
+        result = CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
+        assert result.exit_code == 2, result.stderr
+        return result.stdout
+
+    text = one_class("evaluate", path, "--score", "p", *named)
     assert text.splitlines()[0] == f"p: 8 rows, 8 positive (100.0%); {said}"
     assert "times chance" not in text
-    assert run("compare", path, *named).stdout.splitlines()[0] == f"2 models: 8 rows, 8 positive (100.0%); {said}"
+    assert one_class("compare", path, *named).splitlines()[0] == f"2 models: 8 rows, 8 positive (100.0%); {said}"
     assert "expect" not in run("evaluate", path, "--score", "p", *named, "--measure", "pem").stdout
     path.write_text("y,p,q\n0,0.25,0.5\n")
     first = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST).stdout.splitlines()[0]

@@ -284,6 +284,8 @@ def _asked(ev: Evaluation, measures: Sequence[str]) -> list[str]:
     values = []
     for key in asked_keys(ev, measures):
         spec, e = ev.specs[key], ev.estimates[key]
+        if e.value != e.value:  # it has none: its row in the table tells why
+            continue
         ends = f"{written(spec, e.low)} to {written(spec, e.high)}"
         within = f" ({e.level:.0%} interval {ends})" if e.low == e.low else ""
         values.append(f"{title_of(spec, ev.threshold).removesuffix(' ↓')} is {written(spec, e.value)}{within}")
