@@ -87,7 +87,7 @@ def test_differences_have_the_method_asked_for_or_are_refused(how):
     )
     for way in ways:
         cmp = asked(how, way)
-        for rows in map(cmp.differences_by, cmp.specs) if cmp is not None else ():
+        for rows in map(cmp._differences_by, cmp.specs) if cmp is not None else ():
             for d in rows:
                 if d.verdict == "not tested":
                     lacking = d.difference != d.difference or f"no {how} interval" in d.method or how == "bca"

@@ -422,7 +422,6 @@ PARAMETERS: dict[str, str] = {
     "InputError.located.columns": "The column of each argument.",
     "Check.sections.terms": "How the front end names arguments.",
     "Check.tests_sentence.terms": "How the front end names arguments.",
-    "differences_by.key": "The measure string.",
     "ClassComparison.per_class.measure": "A measure string, of one class against the rest.",
     "InputError.render.terms": "How the front end names arguments and rows.",
     "Quotas.of.value": "A range, a text such as ``'20-60'``, a pair (low, high), or a mapping from quota to "

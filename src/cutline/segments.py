@@ -929,7 +929,7 @@ class SegmentComparison(BySegment[Comparison]):
                 (segment, d)
                 for segment, comparison in self.evaluations.items()
                 if key in comparison.specs
-                for d in comparison.differences_by(key)
+                for d in comparison._differences_by(key)
             ]
             adjusted = holm([d.p_value for _, d in found])
             made = sum(p == p for p in adjusted)

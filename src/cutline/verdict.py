@@ -363,7 +363,7 @@ class Models(MappingResult[str, E]):
         """The measures whose differences were asked for so far."""
         return {}
 
-    def differences_by(self, key: str) -> list[Difference]:
+    def _differences_by(self, key: str) -> list[Difference]:
         """The differences of all pairs by one measure, tested when first asked for: an answer reads a few measures."""
         if key not in self._tested:
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
@@ -380,7 +380,7 @@ class Models(MappingResult[str, E]):
         excludes 0 and the adjusted p-value is small enough, ``equivalent`` if the interval lies inside ± margin, and
         ``cannot tell`` otherwise. ``reading`` is the verdict in words.
         """
-        rows = [dict(row) for key in self.specs for row in self.differences_by(key)]
+        rows = [dict(row) for key in self.specs for row in self._differences_by(key)]
         return Table(rows, "Differences between models (a − b)")
 
     def _of_models(self, *names: str) -> list[E]:
@@ -392,7 +392,7 @@ class Models(MappingResult[str, E]):
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Two of the models by one measure, as a − b."""
-        for row in self.differences_by(self.key(measure)) if isinstance(a, str) and isinstance(b, str) else ():
+        for row in self._differences_by(self.key(measure)) if isinstance(a, str) and isinstance(b, str) else ():
             if (row.a, row.b) == (a, b):
                 return row
             if (row.a, row.b) == (b, a):
@@ -407,7 +407,7 @@ class Models(MappingResult[str, E]):
         key, best = self.key(measure), self.best(measure)
         value = self.evaluations[best].estimates[key]
         asked = question or f"which model has the best {key}"
-        return verdict_of(asked, key, best, value, list(self.evaluations), self.differences_by(key))
+        return verdict_of(asked, key, best, value, list(self.evaluations), self._differences_by(key))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each model and measure."""

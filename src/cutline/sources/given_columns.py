@@ -93,6 +93,7 @@ def sample_from(
     ``counts``: columns of counts (positives, negatives, rows, low, high); the cases that they stand for are then the
     rows.
     """
+    counts = {name: None if column is None else check_column(column, name) for name, column in counts.items()}
     if any(counts.values()):
         given = {"label": label, "weight": weight, "sample_weight": sample_weight, "pos_label": pos_label, **amounts}
         other = next((name for name, value in (given | {"clusters": clusters}).items() if value is not None), None)
