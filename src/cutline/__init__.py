@@ -8,7 +8,7 @@ reads no stub from inside a zip and knows no synonyms.)
 import re as _re
 from importlib import import_module as _import_module
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def _homes():  # type: ignore[no-untyped-def]
