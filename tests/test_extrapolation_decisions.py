@@ -229,7 +229,8 @@ def test_the_answer_is_a_sentence_and_methods_wait_behind_all(ex: Extrapolation)
 
 def run(*arguments: object) -> tuple[int, str, str]:
     done = CliRunner().invoke(command, [str(argument) for argument in arguments])
-    return done.exit_code, done.stdout, done.stderr
+    error = str(done.exception) if isinstance(done.exception, InputError) else ""
+    return done.exit_code, done.stdout, done.stderr + error
 
 
 @pytest.fixture
@@ -281,6 +282,8 @@ def test_command_takes_families_costs_and_candidate_lists(files: Path) -> None:
     costs = ("--label", "person", "--classes", 32, "--costs", files / "costs.csv", "--format", "json")
     priced = json.loads(run(*asked, *costs)[1])["predictions"][0]
     assert priced["cost"] == pytest.approx(3 * (1 - priced["accuracy"]))
+    for option in (("--top", 2), ("--half-width", 0.1), ("--method", "tail"), ("--no-intervals",), ("--not-marginal",)):
+        assert f"{option[0]} does not apply with --costs" in run(*asked, *costs[:-2], *option)[2]
 
 
 def test_command_plans_a_review_and_writes_pages(files: Path) -> None:
@@ -292,8 +295,14 @@ def test_command_plans_a_review_and_writes_pages(files: Path) -> None:
     assert (document["review"], [row["classes"] for row in document["predictions"]]) == (0.25, [16, 64])
     assert 0.0 <= document["predictions"][1]["caught"] <= 1.0
     assert "reviewing 25% of the answers" in (files / "review.html").read_text()
-    assert "does not apply with --groups or --costs" in run(*one, "--review", 0.25, "--groups", "family")[2]
-    assert "needs every score of one recogniser" in run(*one, "--review", 0.25, "--candidates")[2]
+    for option in (
+        ("--groups", "family"),
+        ("--candidates",),
+        ("--top", 2),
+        ("--until", 0.5),
+        ("--costs", files / "costs.csv"),
+    ):
+        assert f"{option[0]} does not apply with --review" in run(*one, "--review", 0.25, *option)[2]
     two = ("--score", "old_*", "--score", "new_*", "--method", "mixture", "--resamples", 5)
     for name, more in (("one", ("--score", "old_*", "--no-intervals")), ("two", two)):
         assert run(*asked, *more, "--html", files / f"{name}.html")[0] == 0

@@ -59,7 +59,7 @@ def test_methods_that_the_back_test_cannot_tell_apart_stay_in_the_interval() -> 
         for name, spread, risk in (
             ("gaussian", 0.001, 0.001),
             ("probit_normal", 0.02, 0.01),
-            ("pitman_yor", 0.02, 0.01),
+            ("exponential", 0.02, 0.01),
         )
     ]
     found = weigh(tuple(rows))

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 from cutline.errors import InputError
 from cutline.extrapolation import Favorability, every_method
-from cutline.extrapolation.curve_methods import LinearSpline, beta_favorability
+from cutline.extrapolation.curve_methods import LinearSpline
 from cutline.extrapolation.favorability import largest_k_where, power_of_span, spline_moment
 from cutline.extrapolation.open_set import _exceedance
 from cutline.extrapolation.score_methods import (
@@ -173,7 +173,6 @@ def test_large_samples_find_the_known_curve_twice_as_far(name: str) -> None:
         "kde_unbiased": 0.15,
         "exponential": 0.12,
         "gaussian": 0.08,
-        "pitman_yor": 0.1,
         "spline": 0.1,
         "tail": 0.08,
     }
@@ -297,15 +296,6 @@ def test_kernel_estimate_by_its_definition() -> None:
         others = np.delete(scores[row], row)
         expected.append(ndtr((scores[row, row] - others) / (0.5 * others.std(ddof=1))).mean() ** 29)
     assert fit.accuracy(30)[0] == pytest.approx(np.mean(expected), rel=1e-12)
-
-
-@pytest.mark.parametrize(("a", "b"), [(3.0, 0.4), (1.0, 1.0), (20.0, 0.05), (0.5, 2.0)])
-def test_beta_favorability_has_beta_moments(a: float, b: float) -> None:
-    from scipy.special import betaln
-
-    k = np.array([2.0, 10.0, 1000.0])
-    expected = np.exp(betaln(a + k - 1, b) - betaln(a, b))
-    np.testing.assert_allclose(beta_favorability(a, b).accuracy(k), expected, rtol=2e-3, atol=1e-5)
 
 
 # --- the distribution

@@ -243,7 +243,7 @@ def test_intervals_hold_the_truth_about_as_often_as_promised() -> None:
     truth = problem.accuracy([120, 600])
     hits = np.zeros(2)
     for number in range(20):
-        ex = extrapolate(problem.draw(60, rng), method="pitman_yor", level=0.9, n_resamples=20, seed=number)
+        ex = extrapolate(problem.draw(60, rng), method="exponential", level=0.9, n_resamples=20, seed=number)
         hits += [ex.accuracy(k).low <= t <= ex.accuracy(k).high for k, t in zip((120, 600), truth, strict=True)]
     assert (hits >= 14).all()  # P(< 14 of 20 | 0.9) = 0.002
 

@@ -209,7 +209,7 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.k": "The numbers of classes to predict for. By default 2, 5 and 10 times the number tested.",
     "labels": "The class of each test case.",
     "method": "How to extrapolate: ``'auto'`` weighs all methods by a back-test; or one by name (``'spline'``, "
-    "``'mixture'``, ``'gaussian'``, ``'probit_normal'``, ``'pitman_yor'``, ``'exponential'``, ``'kde'``, "
+    "``'mixture'``, ``'gaussian'``, ``'probit_normal'``, ``'exponential'``, ``'kde'``, "
     "``'kde_unbiased'``, ``'tail'``, ``'pooled'``, ``'calibrated'``), or a method object.",
     "distance": "Whether the scores are distances, where lower means closer.",
     "gallery": "Embeddings of the enrolled classes, one row each.",

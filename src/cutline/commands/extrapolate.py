@@ -31,7 +31,7 @@ def _numbers(value: str) -> list[int]:
 
 # Options of a kind of file, and of what is computed from it.
 _RECOGNISED = ("label", "scores", "distance")
-_COMPETITORS = ("groups", "costs", "review", "candidates")
+_COMPETITORS = ("groups", "candidates")
 _WINS = ("wins", "tied", "among")
 _GALLERY = ("gallery", "metric", "templates")
 _ACCURACIES = ("accuracy", "sizes")
@@ -44,8 +44,8 @@ _EVERY_KIND = ("file", *o.DRAWN, *o.READING, *o.PRINTED, "html", "classes")
 class ExtrapolateArguments(
     o.Arguments,
     takes=[
-        *("file", *_RECOGNISED, *_COMPETITORS, *_WINS, *_GALLERY, *_ACCURACIES, *_STRANGERS, *o.LABELS, "pairs"),
-        *(*_EVERY_KIND, *_FIRST_PLACES, *_CURVE),
+        *("file", *_RECOGNISED, *_COMPETITORS, *_WINS, *_GALLERY, *_ACCURACIES, *_STRANGERS, *o.LABELS),
+        *("costs", "review", "pairs", *_EVERY_KIND, *_FIRST_PLACES, *_CURVE),
     ],
 ):
     """The options of ``extrapolate``."""
@@ -158,11 +158,13 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     strangers may be falsely identified. With --pairs, FILE has one row per 1:1 comparison. With --review, it prints the
     share of errors that is found by reviewing the least certain answers.
     """
+    from .. import extrapolation as growth
     from ..extrapolation.method_choice import find_method
 
-    given = [name for name in ("wins", "gallery", "strangers", "pairs") if name in asked.given]
+    kinds = ("wins", "gallery", "strangers", "pairs", "review", "costs")
+    given = [name for name in kinds if name in asked.given]
     kind = "accuracy" if asked.given & {"accuracy", "sizes"} else given[0] if given else "scores"
-    read, meant = _KINDS[kind]
+    read, meant, verb = _KINDS[kind]
     beside = "a score for each class" if kind == "scores" else f"--{kind}"
     refuse_others(asked, (*_EVERY_KIND, *meant), f"does not apply with {beside}", "")
     if asked.until is not None and not 0.0 < asked.until <= 1.0:
@@ -174,27 +176,12 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     with opened(asked) as table:
         data = read(table, asked)
     data |= {"k": asked.classes or None, **asked.drawn}
-    planned = "costs" if asked.costs is not None else "review" if asked.review is not None else ""
-    is_sized = kind in ("strangers", "pairs") or planned != ""
-    if is_sized:
-        from .. import extrapolation as growth
-
-        if planned:
-            if data.pop("candidates") or len(asked.scores) > 1:
-                raise click.UsageError(f"--{planned} needs every score of one recogniser")
-            data["ties"] = asked.ties
-        if planned == "review" or (planned and asked.review is not None):
-            if asked.groups is not None or asked.costs is not None:
-                raise click.UsageError("--review does not apply with --groups or --costs")
-            data["review"] = asked.review
-        verbs: dict[str, Any] = {"pairs": growth.extrapolate_pairs, "strangers": growth.extrapolate_open_set}
-        verbs |= {"costs": growth.extrapolate_cost, "review": growth.extrapolate_review}
-        result: Any = verbs[planned or kind](**data)
-    else:
-        from ..extrapolation.extrapolator import extrapolate as run
-
-        data |= {"method": asked.method, "ties": asked.ties}
-        result = run(interval=not asked.no_intervals, marginal=not asked.not_marginal, **data)
+    if "ties" in meant:
+        data["ties"] = asked.ties
+    is_sized = verb != "extrapolate"
+    if not is_sized:
+        data |= {"method": asked.method, "interval": not asked.no_intervals, "marginal": not asked.not_marginal}
+    result = getattr(growth, verb)(**data)
     report = _report(result, kind, asked, is_sized=is_sized)
     if not is_sized or asked.form in ("csv", "json"):  # else its sections have the notes
         for sentence in result.notes:
@@ -221,7 +208,7 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
 
     if len(asked.scores) > 2:
         raise click.UsageError("--score is given more than twice: compare two recognisers at a time")
-    if len(asked.scores) < 2:
+    if len(asked.scores) < 2 or asked.given & {"costs", "review"}:
         data = _read_scores(table, asked, asked.pattern)[0]
     else:
         read = {pattern: _read_scores(table, asked, pattern)[0] for pattern in asked.scores}
@@ -253,7 +240,9 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
                 raise InputError("costs", "does not have one row for each class", remedy)
             prices = read_matrix(other, names, asked.decimal)
         data["cost"] = prices[[rows.index(name) for name in names]]
-    return {**data, "candidates": asked.candidates}
+    if asked.review is not None:
+        data["review"] = asked.review
+    return data | ({"candidates": True} if asked.candidates else {})
 
 
 def _read_scores(
@@ -331,15 +320,17 @@ def _from_accuracies(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
     return {"accuracies": pairs.tolist()}
 
 
-# What FILE may contain: how it is read, and the options that this kind of file takes.
+# What FILE may contain or be read for: how it is read, the options that this kind takes, and the function that answers.
 _Reader = Callable[["DuckTable", ExtrapolateArguments], dict[str, Any]]
-_KINDS: dict[str, tuple[_Reader, tuple[str, ...]]] = {
-    "scores": (_from_scores, (*_RECOGNISED, *_COMPETITORS, *_FIRST_PLACES, *_CURVE)),
-    "wins": (_from_wins, ("label", *_WINS, *_FIRST_PLACES, *_CURVE)),
-    "gallery": (_from_embeddings, ("label", "scores", *_GALLERY, *_FIRST_PLACES, *_CURVE)),
-    "accuracy": (_from_accuracies, (*_ACCURACIES, *_CURVE)),
-    "strangers": (_from_strangers, (*_RECOGNISED, *_STRANGERS)),
-    "pairs": (_from_pairs, ("label", "distance", *o.LABELS, "pairs")),
+_KINDS: dict[str, tuple[_Reader, tuple[str, ...], str]] = {
+    "scores": (_from_scores, (*_RECOGNISED, *_COMPETITORS, *_FIRST_PLACES, *_CURVE), "extrapolate"),
+    "costs": (_from_scores, (*_RECOGNISED, "groups", "costs", "ties"), "extrapolate_cost"),
+    "review": (_from_scores, (*_RECOGNISED, "review", "ties"), "extrapolate_review"),
+    "wins": (_from_wins, ("label", *_WINS, *_FIRST_PLACES, *_CURVE), "extrapolate"),
+    "gallery": (_from_embeddings, ("label", "scores", *_GALLERY, *_FIRST_PLACES, *_CURVE), "extrapolate"),
+    "accuracy": (_from_accuracies, (*_ACCURACIES, *_CURVE), "extrapolate"),
+    "strangers": (_from_strangers, (*_RECOGNISED, *_STRANGERS), "extrapolate_open_set"),
+    "pairs": (_from_pairs, ("label", "distance", *o.LABELS, "pairs"), "extrapolate_pairs"),
 }
 
 
@@ -387,5 +378,5 @@ def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bo
         with write_whole(path) as beside:
             figure.savefig(beside, dpi=150, format=picture_format(path))
 
-    facts = {key: value for key, value in facts.items() if value is not None}
+    facts = {key: value for key, value in facts.items() if value is not None and value != ()}
     return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html, draw=draw)

@@ -32,8 +32,8 @@ BANDWIDTHS = (0.3, 0.6, 1.0)
 _LOWEST, _HIGHEST = -8.0, 10.0
 # So many misses are told apart one by one; more fall into groups a fiftieth wide, where one more is nothing.
 _EXACT_MISSES, _GROUPS = 60, 300
-# Fixed values that stand for a beta law (27 for each decade of 1 − U down to 1e-15), and for a log-uniform one.
-_BETA_NODES, _LOG_NODES = 400, 160
+# Fixed values that stand for a log-uniform law.
+_LOG_NODES = 160
 # Log-probabilities at which losses are tabulated: e^−40 never shows in a task, and a thirtieth is far below its bends.
 _LOWEST_LOG, _LOG_STEPS = -40.0, 1200
 # Steps of forward differences, on the scale of logarithms; chosen by hand, well above the rounding of a curve.
@@ -404,29 +404,6 @@ class ProbitNormal(GrowthMethod):
 
 
 @dataclass(frozen=True)
-class PitmanYor(GrowthMethod):
-    """``AGA_k = Γ(θ+1) Γ(θ+d+k−1) / (Γ(θ+d) Γ(θ+k))``, the chance that a Pitman–Yor process opens a new table.
-
-    It is the moment of a favorability ``U ~ Beta(θ + d, 1 − d)`` and falls as ``k^(d−1)``. Fitted by least squares
-    on the accuracy curve: a baseline, for it cannot bend.
-
-    Examples
-    --------
-    >>> k = np.arange(2.0, 21.0)
-    >>> fit = PitmanYor().fit(TaskEvidence(20, pairs=(k, 1 / k)))      # guessing is Beta(1, 1)
-    >>> fit.accuracy([40]).round(4).tolist()
-    [0.025]
-    """
-
-    name: str = "pitman_yor"
-    needs_scores: bool = False
-
-    def fit(self, evidence: TaskEvidence) -> Favorability:
-        """Least squares over the two logarithms of the beta parameters."""
-        return beta_favorability(*np.exp(closest_curve(_beta_curve, evidence)).tolist())
-
-
-@dataclass(frozen=True)
 class Exponential(GrowthMethod):
     """The number of classes grows exponentially as accuracy falls: ``k = A exp(−B · accuracy)``.
 
@@ -477,14 +454,6 @@ def _probit_powers(n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats]:
     return x, power_of_atom(miss[None, :], np.frombuffer(k_bytes)[:, None])
 
 
-def _beta_curve(theta: Floats, n_classes: int, k_bytes: bytes) -> Floats:
-    """Accuracies where ``U`` follows a beta law, by the logarithms of its parameters."""
-    from scipy.special import betaln
-
-    a, b = np.exp(theta)
-    return np.asarray(np.exp(betaln(a + np.frombuffer(k_bytes) - 1.0, b) - betaln(a, b)), dtype=np.float64)
-
-
 def _line_curve(theta: Floats, n_classes: int, k_bytes: bytes) -> Floats:
     """Accuracies where ``1 − U`` is log-uniform, by the logarithms of minus its upper end and of its width."""
     reached = _losses_up_to(k_bytes)
@@ -517,10 +486,6 @@ _PROBIT_STARTS = np.array(list(product(np.arange(-1.0, 8.1, 0.5), np.arange(-2.5
 _PROBIT_BOUNDS = np.array([[-4.0, 9.0], [-4.0, 2.0]])
 _SEARCHES: dict[Curve, tuple[Floats, Floats]] = {
     _probit_curve: (_PROBIT_STARTS, _PROBIT_BOUNDS),
-    _beta_curve: (
-        np.array(list(product(np.arange(-3.0, 8.1, 1.0), np.arange(-8.0, 2.1, 1.0)))),
-        np.array([[-12.0, 12.0]] * 2),
-    ),
     _line_curve: (
         np.array(list(product(np.arange(-6.0, 2.6, 1.0), np.arange(-1.0, 5.1, 0.5)))),
         np.array([[-20.0, 3.0], [-4.0, 6.0]]),
@@ -597,18 +562,3 @@ def _most_likely(histogram: Floats, x: Floats) -> Floats:
 
     start = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))]
     return climb(read, slopes, start, _PROBIT_BOUNDS, gain=1e-6, move=1e-4)
-
-
-def beta_favorability(a: float, b: float) -> Favorability:
-    """``U ~ Beta(a, b)`` as equally weighted fixed values, spaced finer towards ``U = 1``.
-
-    Each stretch of ``1 − U`` stands at its mean, so that no probability is lost at either end.
-    """
-    from scipy.special import betainc
-
-    edge = np.concatenate([[0.0], np.geomspace(1e-15, 1.0, _BETA_NODES)])
-    reached = betainc(b, a, edge)
-    first_moment = b / (a + b) * betainc(b + 1.0, a, edge)
-    weight, moment = np.diff(reached), np.diff(first_moment)
-    kept = weight > 0
-    return Favorability(miss=np.clip(moment[kept] / weight[kept], 0.0, 1.0), miss_weight=weight[kept])

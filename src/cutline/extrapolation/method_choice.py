@@ -45,8 +45,8 @@ _INFORMED = 3.0
 _ERRORS_NEEDED = {"kde": 10.0, "pooled": 10.0}
 # Beside scores, ranks know half as much, whatever a back-test of few classes says.
 _OF_RANKS = 0.5
-# Flexible or rigid to a fault: they scatter, or cannot bend, so that a mean is better without them.
-NOT_IN_MEAN = ("mixture", "pitman_yor")
+# Flexible to a fault: it scatters, so that a mean is better without it.
+NOT_IN_MEAN = ("mixture",)
 # Two settings of one idea: the better one stands for both.
 FAMILIES = {"kde_unbiased": "kde"}
 
@@ -61,8 +61,8 @@ class Blend(GrowthMethod):
     Examples
     --------
     >>> methods = every_method()
-    >>> Blend((methods["pitman_yor"], methods["exponential"]), (0.5, 0.5)).name
-    'blend(pitman_yor 0.50, exponential 0.50)'
+    >>> Blend((methods["mixture"], methods["exponential"]), (0.5, 0.5)).name
+    'blend(mixture 0.50, exponential 0.50)'
     """
 
     members: tuple[GrowthMethod, ...]
@@ -108,8 +108,8 @@ def every_method() -> Mapping[str, GrowthMethod]:
     """All methods with their default settings, by name.
 
     >>> list(every_method())  # doctest: +NORMALIZE_WHITESPACE
-    ['spline', 'mixture', 'gaussian', 'probit_normal', 'pitman_yor', 'exponential', 'kde', 'kde_unbiased', 'tail',
-     'pooled', 'calibrated']
+    ['spline', 'mixture', 'gaussian', 'probit_normal', 'exponential', 'kde', 'kde_unbiased', 'tail', 'pooled',
+     'calibrated']
     """
 
     methods: tuple[GrowthMethod, ...] = (
@@ -117,7 +117,6 @@ def every_method() -> Mapping[str, GrowthMethod]:
         curve_methods.UniformMixture(),
         curve_methods.GaussianBasis(),
         curve_methods.ProbitNormal(),
-        curve_methods.PitmanYor(),
         curve_methods.Exponential(),
         score_methods.KernelDensity(),
         score_methods.KernelDensity(selector="unbiased"),
@@ -251,7 +250,7 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
         if weight > 0.0:
             return row
         if row.family in NOT_IN_MEAN:
-            return replace(row, reason="never in the mean: it scatters or cannot bend")
+            return replace(row, reason="never in the mean: it scatters")
         unseen = "no error was seen" if row.risk <= limit else f"risk above {TOLERANCE:g} times the smallest"
         return replace(row, reason=unseen)
 
