@@ -208,7 +208,7 @@ def test_a_recogniser_ties_with_itself() -> None:
 def test_a_comparison_is_drawn_and_told(crossing: GrowthComparison) -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure()
     axes = crossing.plot(figure.add_subplot())
-    assert "95% band" in axes.get_legend_handles_labels()[1]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["falls − flat, 95% band"]
     assert "With 6,000 classes expect" in repr(crossing)
     assert [row["classes"] for row in crossing.to_dicts()] == [120, 6000]
     json.dumps({key: crossing.to_dict()[key] for key in ("leads", "crossing")})
@@ -308,6 +308,7 @@ def test_command_plans_a_review_and_writes_pages(files: Path) -> None:
         assert run(*asked, *more, "--html", files / f"{name}.html")[0] == 0
         text = (files / f"{name}.html").read_text()
         assert "<svg" in text  # the curve
+        assert ("Who leads" in text and "old − new, 95% band" in text) == (name == "two")
         assert "With 64 classes expect" in text
 
 

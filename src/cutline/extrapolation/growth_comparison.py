@@ -227,7 +227,8 @@ class GrowthComparison(HasPage, ComparedByContent, TabularResult):
         """The verdict, the differences by number of classes, who leads, and what to keep in mind."""
         curves = [Figure("extrapolation", ex, {"title": name}) for name, ex in self.models.items()]
         rows = [{key: value for key, value in row.items() if key != "p_value"} for row in self.to_dicts()]
-        yield Section("answer", [*self.sentences(), *curves, Table(rows, f"Accuracy, {' − '.join(self.names)}")])
+        figures = [*curves, Figure("who_leads", self)]
+        yield Section("answer", [*self.sentences(), *figures, Table(rows, f"Accuracy, {' − '.join(self.names)}")])
         yield Section("leads", [self.leads])
         if self.notes:
             yield Section("notes", [f"note: {note}" for note in self.notes])
@@ -238,14 +239,11 @@ class GrowthComparison(HasPage, ComparedByContent, TabularResult):
         """The difference by number of classes with its simultaneous band (matplotlib)."""
         from matplotlib import pyplot
 
+        from ..present.figures import who_leads
+        from ..present.plots import draw_chart
+
         axes = pyplot.subplots(figsize=(7.0, 4.5), layout="constrained")[1] if ax is None else ax
-        band = self.band()
-        axes.fill_between(band["k"], band["low"], band["high"], alpha=0.18, label=f"{self.level:.0%} band")
-        axes.plot(band["k"], band["difference"], label=" − ".join(self.names))
-        axes.axhline(0.0, color="#777777", linewidth=0.9)
-        axes.axvline(self._first.n_classes, color="#777777", linewidth=0.9, linestyle=(0, (1.5, 2)))
-        axes.set(xscale="log", xlabel="number of classes", ylabel="difference of accuracies", title="Who leads")
-        axes.legend(loc="best", frameon=False)
+        draw_chart(axes, who_leads(self))
         return axes
 
 

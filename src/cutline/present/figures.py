@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..decide.screening import Screening
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
+    from ..extrapolation.growth_comparison import GrowthComparison
     from ..papers import SelectiveVoting
 
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
@@ -607,6 +608,26 @@ def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "A
     return chart
 
 
+def who_leads(result: GrowthComparison) -> Chart:
+    """Difference of the accuracies of two recognisers by number of classes, with its simultaneous band."""
+    band, seen = result.band(), float(next(iter(result.models.values())).n_classes)
+    words = f"{' − '.join(result.names)}: " + "; ".join(
+        f"{result.difference(k).difference:+.1%} with {k:,} classes" for k in result.k
+    )
+    ends = around(np.append([0.0], np.concatenate([band[key] for key in ("difference", "low", "high")])))
+    across, up = "number of classes", "difference of accuracies"
+    last = float(max(band["k"][-1], 3.0))
+    chart = Chart("Who leads", words, (2.0, last), ends, across, log=True, y_name=up, y_percent=True)
+    chart.upright(seen)
+    chart.label(seen, ends[0] + 0.03 * (ends[1] - ends[0]), f"{seen:,.0f} classes seen")
+    chart.reference([2.0, last], [0.0, 0.0])
+    if np.isfinite(band["low"]).any():
+        chart.band(band["k"], band["low"], band["high"], colour(0))
+    chart.line(band["k"], band["difference"], colour(0))
+    chart.key = [(f"{' − '.join(result.names)}, {result.level:.0%} band", colour(0))]
+    return chart
+
+
 def risk_coverage(curve: RiskCoverage) -> Chart:
     """Error rate among the answered, by the share answered."""
     thin = curve.thinned(160)
@@ -656,6 +677,7 @@ FIGURES: dict[str, Callable[..., Chart | None]] = {
     "voting": voting,
     "spread": spread,
     "extrapolation": more_classes,
+    "who_leads": who_leads,
     "risk_coverage": risk_coverage,
     "confidence": confidence,
 }
