@@ -135,6 +135,21 @@ def test_evaluate_by_prints_the_trend_and_what_given_places_cost(file: Path, tmp
         assert problem in run(2, "evaluate", file, *options)
 
 
+def test_page_and_terminal_tell_the_same_of_segments_at_a_quota(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text = run(0, "evaluate", file, "--score", "p", "--by", "region", "--quota", 30, "--html", page)
+    shown = page.read_text(encoding="utf-8")
+    answer = text.splitlines()[:2]
+    assert answer[0].startswith(("No segment differs", "Clearly different"))
+    assert answer[1].startswith("With 30 places, p finds ")
+    for sentence in answer:
+        assert sentence in shown
+    # thirty places are a larger share of a segment than of all rows, so no picture puts the two side by side
+    charts = shown[shown.index('id="segments"') : shown.index('id="explorer"')]
+    assert "Area under the ROC curve" in charts and "hit_rate@30" not in charts
+    assert text.splitlines()[text.splitlines().index("Segments by region") + 6].split()[-3] == "30"
+
+
 def test_compare_by(file: Path) -> None:
     more = ("--score", "p", "--score", "q", "--by", "region", "--resamples", 50)
     assert "ROC AUC by segment" in run(0, "compare", file, *more)

@@ -10,10 +10,22 @@ from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
 from ..evaluation import notices_of
 from ..inference.evidence import moves
+from ..segments import why_not_comparable
 from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
 from .plot_data import segments_frame
-from .words import answer, chosen_measures, difference_rows, headline, name_of, side_by_side, title_of, written
+from .words import (
+    answer,
+    chosen_measures,
+    cut_point,
+    difference_rows,
+    headline,
+    name_of,
+    point_sentences,
+    side_by_side,
+    title_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
@@ -47,15 +59,19 @@ def segment_sections(
     ``fairness``: also who gets the places of one list, and what other rules for them would cost.
     """
     wide = all_measures or detail
-    keys = list(seg.specs) if all_measures else seg.chosen(list(measures) or None)
+    keys = list(seg.specs) if all_measures else seg.chosen(list(measures)) if measures else _usual_keys(seg)
     names = {spec.measure.name for spec in seg.specs.values()}
     overall: Any = seg.overall
     of_classes = isinstance(overall, ClassEvaluation)
     usual = {} if of_classes else set(default_measures(overall.quota))
     named = bool(measures) or (len(seg.specs) <= _MOST_NAMED and names != usual)
-    facts = class_answer(overall, terms) if of_classes else [headline(overall), *notices_of([overall], terms)]
+    if of_classes:
+        facts = class_answer(overall, terms)
+    else:
+        asked = [] if overall.quota is None else point_sentences(overall, cut_point(overall))
+        facts = [*asked, headline(overall), *notices_of([overall], terms)]
     yield Section("answer", [*sentences(seg, keys, named=named), *facts])
-    parts: list[str | Table | Figure] = [*_figures(seg)]
+    parts: list[str | Table | Figure] = [*_figures(seg, keys, named=named)]
     if all_measures and not detail:
         parts += _wide_tables(seg, keys)
     else:
@@ -78,11 +94,26 @@ def _title(by: Sequence[str]) -> str:
     return "Segments" if tuple(by) == ("segment",) else f"Segments by {', '.join(by)}"
 
 
-def _figures(result: Segments | SegmentComparison) -> list[Figure]:
-    """A chart for each of up to four measures."""
+def _usual_keys(seg: Segments) -> list[str]:
+    """The measures that segments are shown by; out of many, those that the command evaluates where none is named."""
+    keys = seg.chosen()
+    overall: Any = seg.overall
+    if isinstance(overall, ClassEvaluation) or len(seg.specs) <= _MOST_NAMED:
+        return keys
+    names = default_measures(overall.quota)
+    return [key for name in names for key in keys if seg.specs[key].measure.name == name] or keys
+
+
+def _figures(result: Segments | SegmentComparison, keys: Sequence[str], *, named: bool = False) -> list[Figure]:
+    """A chart for each of up to four measures that segments of any size share.
+
+    Unless measures were ``named``, those that move with the share of positives have none.
+    """
     first = next(iter(getattr(result, "models", {"": result}).values()))
+    moving = [] if named else _moving(first, keys)
+    alike = [key for key in keys if key not in moving and not why_not_comparable(first.specs[key])]
     figures = []
-    for k, key in enumerate(first.chosen()[:_MOST_CHARTS]):
+    for k, key in enumerate(alike[:_MOST_CHARTS]):
         title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
         options = {"title": title, "by": ", ".join(first.by), "name": f"segments-{k}"}
         figures.append(Figure("segments", segments_frame(result, measure=key), options))
@@ -129,7 +160,7 @@ def segment_comparison_sections(
         pairs = difference_rows(found.differences(keys).to_dicts()[:SHOWN])
         title = "Differences between models by segment, strongest evidence first"
         in_full = [Table(values, "Models by segment", "segment"), Table(pairs, title)]
-    yield Section("segments", [*_figures(found), *(tables if detail else in_full or tables)], _title(found.by))
+    yield Section("segments", [*_figures(found, keys), *(tables if detail else in_full or tables)], _title(found.by))
     if detail:
         yield Section("segments_in_full", in_full, IN_FULL)
     if detail:
@@ -214,10 +245,14 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
                     f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
                 )
         if shared and not named:
-            mine = shared.get(name)
-            row["places"] = "" if mine is None else count(mine["places"])
+            if ev is seg.overall:
+                point = seg.overall.at(quota=seg.overall.quota)
+                mine = {"places": point.taken, "hit_rate": point.hit_rate, "recall": point.recall}
+            else:
+                mine = shared[name]
+            row["places"] = count(mine["places"])
             for head in ("hit_rate", "recall"):
-                row[head.replace("_", " ")] = "" if mine is None or mine[head] != mine[head] else f"{mine[head]:.0%}"
+                row[head.replace("_", " ")] = "" if mine[head] != mine[head] else f"{mine[head]:.0%}"
         rows.append(row)
     columns = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name, "") for name in columns} for row in rows]

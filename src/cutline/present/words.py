@@ -393,7 +393,10 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         taken = f"selects {count(point.taken)} of {pluralize(ev.ranking.cases, 'case')}"
         found = f"At a threshold of {point.threshold:g}, {name} {taken} and finds {positives}."
         following = [f"With the same share selected on the next list like this one, {coming}."] if known else []
-    return [" ".join(filter(None, [found, *following, chance_sentence(point), tie_sentence(point)]))]
+    chance = chance_sentence(point)
+    if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
+        chance = chance.removesuffix(".") + " in all batches together." * bool(chance)
+    return [" ".join(filter(None, [found, *following, chance, tie_sentence(point)]))]
 
 
 def chance_sentence(point: Any) -> str:
