@@ -327,10 +327,17 @@ def segments(rows: Table, *, title: str = "", by: str = "") -> Chart:
     values = [v for row in rows for v in (row["value"], row["low"], row["high"]) if math.isfinite(v)]
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = 0.06 * (high - low) or 0.5
-    whole = next(row["value"] for row in rows if row["segment"] is None)
-    each = "; ".join(f"{row['segment']} {format_value(row['value'])}" for row in every[:6])
+    told = []
+    for model in models:
+        mine = [row for row in rows if row["model"] == model]
+        all_rows = next(format_value(row["value"]) for row in mine if row["segment"] is None)
+        each = "; ".join(
+            f"{row['segment']} {format_value(row['value'])}" for row in mine[:6] if row["segment"] is not None
+        )
+        told.append(f"{f'{model}, d' if len(models) > 1 else 'D'}ashed: all rows, {all_rows}. {each}")
     more = f" The first {MOST_SEGMENTS} of {len(sizes)} segments." if left else ""
-    words = f"Dashed: all rows, {format_value(whole)}. {each}{' …' if len(names) > 6 else '.'}{more}"
+    ending = " …" if len(names) > 6 else "."
+    words = f"{f'{ending} '.join(told)}{ending}{more}"
     area = PlotArea(400, 50 + 20 * len(names), 150.0, 386.0, 14.0, 14.0 + 20 * len(names))
     across = f"{by}; dashed: all rows" if by else "dashed: all rows"
     ends = (-0.5, len(names) - 0.5)
@@ -473,21 +480,23 @@ def profit(plan: Plan) -> Chart:
     rows = plan_frame(plan)
     ends = around(np.append(plan.profits, [0.0, *(e for e in plan.profit.interval if math.isfinite(e))]))
     low, high = plan.profit.interval
+    shown = [amount(x, high - low) for x in (plan.profit.value, plan.expected_profit, low, high)]
+    coming = f", expect {shown[1]} ({shown[2]} to {shown[3]}) on new data" if low == low else ""
     words = (
-        f"Highest at {plan.quota:,}: {format_value(plan.profit.value)} ({format_value(low)} to {format_value(high)}); "
-        f"no loss up to {plan.break_even:,}; at most {plan.limit:,} allowed."
+        f"Highest at {plan.quota:,}: {shown[0]} on these data{coming}; no loss up to {plan.break_even:,}; at most "
+        f"{plan.limit:,} allowed."
     )
     prices = plan.settings
     title = f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
     chart = Chart(title, words, (0.0, float(plan.taken[-1])), ends, "cases taken", y_name="profit")
     chart.reference(chart.x, (0.0, 0.0))
     chart.line(rows.column("taken"), rows.column("profit"), colour(0))
-    chart.key = [(f"on these data: {amount(plan.profit.value, high - low)} with {plan.quota:,}", "currentColor")]
+    chart.key = [(f"on these data: {shown[0]} with {plan.quota:,}", "currentColor")]
     if low == low:
         chart.line([plan.quota, plan.quota], [low, high])
     if low == low and plan.quota:
         chart.point(float(plan.quota), plan.expected_profit, colour(1))
-        chart.key.append((f"on new data: {amount(plan.expected_profit, high - low)}", colour(1)))
+        chart.key.append((f"on new data: {shown[1]}", colour(1)))
     chart.point(float(plan.quota), plan.profit.value)
     if plan.limit < plan.taken[-1]:
         chart.upright(float(plan.limit))
