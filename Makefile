@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test mutants test-bounds docs lint format bench packages pictures clean help
+.PHONY: demo test mutants test-bounds docs check-docs lint format bench packages pictures clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
@@ -12,6 +12,7 @@ help:
 	@echo "make mutants   put known faults into a copy of the source and see that the tests notice each"
 	@echo "make packages   test clusters, notebooks and the site; try the packages in empty environments and at the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
+	@echo "make check-docs   spelling, links, anchors, examples, stale pictures and figures, every page on a phone (needs Chromium)"
 	@echo "make pictures   make the pictures of README and site anew (needs Chromium)"
 	@echo "make bench   timings against the alternatives, as ratios"
 	@echo "make clean   remove what the other commands made"
@@ -75,6 +76,10 @@ test-bounds: $(VENV)/.dev
 	$(EDITABLE) . --no-deps -Csetup-args=-Dbounds=true
 	$(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
 	$(EDITABLE) . --no-deps
+
+check-docs: $(VENV)/.dev
+	$(BIN)/codespell
+	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_cli_docs.py tests/test_screens.py tests/test_versions.py tests/test_site.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

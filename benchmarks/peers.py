@@ -1,12 +1,13 @@
 """cutline beside other libraries: the same task in the same run, whether the values agree, and the ratio of times.
 
-    pip install rapidstats polarbearings MLstatkit confidenceinterval model-diagnostics mapie fairlearn dcurves
-    python benchmarks/peers.py                 print the table
-    python benchmarks/peers.py --write         also write it into docs/peers.md
+    pip install rapidstats polarbearings MLstatkit confidenceinterval model-diagnostics mapie fairlearn dcurves causalml
+    python benchmarks/peers.py                 print the tables
+    python benchmarks/peers.py --write         also write them into docs/peers.md
 
-A library that is not installed is left out and named. Times are processor time, the best of several runs; a ratio
-above 1 means that the other library takes longer. Data: 100,000 cases, 20% positive, two correlated scores (10,000
-where a library would take minutes).
+A library that is not installed is left out and named. Times are processor time of all threads, the best of several
+runs; a ratio above 1 means that the other library takes longer. Data: 100,000 cases, 20% positive, two correlated
+scores (10,000 where a library would take minutes). R packages are not run: their values are those of their own tests,
+for data that stand in tests/, and they have no times.
 """
 
 from __future__ import annotations
@@ -21,20 +22,65 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import cutline as cl
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "peers.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "peers.md"
 START, END = "<!-- printed by benchmarks/peers.py -->", "<!-- end -->"
 PEERS = (
     "scikit-learn", "rapidstats", "polarbearings", "MLstatkit", "confidenceinterval", "model-diagnostics", "MAPIE",
-    "fairlearn", "dcurves",
+    "fairlearn", "dcurves", "causalml",
 )  # fmt: skip
+# R packages: the version whose tests have the values.
+RECORDED = {"pROC": "1.18", "yardstick": "1.3"}
+# Tasks (by number) for which a library has a function that is not timed here, because a sibling of it is.
+ALSO = {
+    1: {"MLstatkit", "confidenceinterval"},
+    2: {"MLstatkit", "yardstick"},
+    5: {"polarbearings", "pROC"},
+    6: {"pROC"},
+    9: {"polarbearings", "yardstick"},
+}
 RUNS = 3
+LONG = 1.0  # seconds after which a job is not repeated: it is long enough to be measured once
 Job = Callable[[], Any]
+
+
+class Recorded(NamedTuple):
+    """A value that a library's own tests name, our value for the same data, and what is compared."""
+
+    value: float
+    ours: Job
+    what: str
+
+
+class Task(NamedTuple):
+    """What is asked, what of the answers is compared, our call, and theirs by library."""
+
+    name: str
+    what: str
+    ours: Job
+    theirs: dict[str, Job | Recorded]
+
+
+def wfns() -> tuple[Any, Any]:
+    """Outcome and WFNS grade of 113 patients (aSAH of pROC; Turck et al. 2010), worst grade first."""
+    good, poor = [4, 8, 3, 20, 37], [18, 8, 1, 12, 2]
+    grades = np.concatenate([np.repeat([5, 4, 3, 2, 1], counts) for counts in (good, poor)])
+    return np.repeat([0, 1], [sum(good), sum(poor)]), grades
+
+
+def hpc(measure: str, first_fold: int = 0) -> float:
+    """A measure of the four classes of hpc_cv (modeldata, used by yardstick's tests)."""
+    classes = ["VF", "F", "M", "L"]
+    with np.load(ROOT / "tests" / "golden" / "hpc_cv.npz") as stored:
+        rows = stored["fold"] >= first_fold
+        y, p = np.array(classes)[stored["obs"][rows]], stored["scores"][rows]
+    return cl.evaluate(y, p, classes=classes, measures=[measure], interval=None)[measure].value
 
 
 def sample(n: int, seed: int = 1) -> tuple[Any, Any, Any]:
@@ -46,11 +92,12 @@ def sample(n: int, seed: int = 1) -> tuple[Any, Any, Any]:
     return y, *(1 / (1 + np.exp(-(1.2 * x - 2.0))) for x in (a, b))
 
 
-def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
-    """Each task: its name, what is compared, our call, and theirs by library. A missing library raises ImportError."""
+def tasks() -> Iterator[Task]:
+    """Every task. A job whose library is missing raises ImportError."""
     y, p, q = sample(100_000)
     ys, ps, _ = sample(10_000)
     group = np.array(["a", "b", "c", "d"])[np.arange(len(y)) % 4]
+    outcome, grade = wfns()
 
     def sklearn(name: str, *arguments: Any, **options: Any) -> Any:
         from sklearn import metrics
@@ -73,7 +120,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
 
         return frame(y=y, p=p).select(getattr(pb, name)(pl.col("y"), pl.col("p"))).item()
 
-    yield (
+    yield Task(
         "area under the ROC curve",
         "value",
         lambda: cl.roc_auc(y, p),
@@ -81,9 +128,13 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
             "scikit-learn": lambda: sklearn("roc_auc_score", y, p),
             "rapidstats": lambda: rapid("roc_auc")(y, p),
             "polarbearings": lambda: bearings("roc_auc"),
+            "pROC": Recorded(0.823678861788618, lambda: cl.roc_auc(outcome, grade), "value, aSAH"),
+            "yardstick": Recorded(
+                0.827387699597311, lambda: hpc("hand_till_auc", 6), "value, four classes (Hand & Till)"
+            ),
         },
     )
-    yield (
+    yield Task(
         "average precision",
         "value",
         lambda: cl.average_precision(y, p),
@@ -93,13 +144,22 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
             "polarbearings": lambda: bearings("average_precision"),
         },
     )
-    yield (
+
+    def squared_error() -> Any:
+        from model_diagnostics.scoring import SquaredError
+
+        return SquaredError()(y, p)
+
+    yield Task(
         "Brier score",
         "value",
         lambda: cl.brier_score(y, p),
         {
             "scikit-learn": lambda: sklearn("brier_score_loss", y, p),
             "rapidstats": lambda: rapid("brier_loss")(y, p),
+            "polarbearings": lambda: bearings("brier_score"),
+            "model-diagnostics": squared_error,
+            "yardstick": Recorded(0.21083946, lambda: hpc("brier_score(half=True)"), "value, four classes, 8 digits"),
         },
     )
 
@@ -108,11 +168,18 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
 
         return roc_auc_score(y, p)[1]
 
-    yield (
+    yield Task(
         "DeLong interval of the AUC",
         "lower limit",
         lambda: cl.evaluate(y, p, measures=["roc_auc"], interval="delong")["roc_auc"].low,
-        {"confidenceinterval": lambda: delong_ci()[0]},
+        {
+            "confidenceinterval": lambda: delong_ci()[0],
+            "pROC": Recorded(
+                0.748534887819453,
+                lambda: cl.evaluate(outcome, grade, measures=["roc_auc"], interval="delong")["roc_auc"].low,
+                "lower limit, aSAH",
+            ),
+        },
     )
 
     def rapid_bootstrap() -> Any:
@@ -130,7 +197,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
         rows = (rng.integers(0, len(ys), len(ys)) for _ in range(1000))
         return np.quantile([sklearn("roc_auc_score", ys[r], ps[r]) for r in rows], 0.025)
 
-    yield (
+    yield Task(
         "1,000 bootstrap replicates of the AUC, 10⁴ cases",
         "lower limit",
         lambda: cl.evaluate(ys, ps, measures=["roc_auc"], interval="percentile", n_resamples=1000)["roc_auc"].low,
@@ -142,7 +209,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
 
         return Delong_test(y, p, q, return_ci=False, return_auc=False)[1]
 
-    yield (
+    yield Task(
         "paired DeLong test of two AUCs",
         "p-value",
         lambda: cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], interval="delong").differences[0]["p_value"],
@@ -154,7 +221,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
 
         return decompose(y_obs=ys, y_pred=ps, scoring_function=SquaredError())["miscalibration"].item()
 
-    yield (
+    yield Task(
         "calibration: Brier score taken apart (isotonic), 10⁴ cases",
         "miscalibration (ours without what the fit itself adds)",
         lambda: (
@@ -172,7 +239,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
         rows = dcurves.dca(pd.DataFrame({"y": y, "p": p}), outcome="y", modelnames=["p"], thresholds=[0.3])
         return float(rows.loc[rows["model"] == "p", "net_benefit"].iloc[0])
 
-    yield (
+    yield Task(
         "net benefit at 30%",
         "value",
         lambda: cl.evaluate(y, p, measures=["accuracy"], interval=None).decision_curve([0.3]).table[0]["net_benefit"],
@@ -185,7 +252,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
 
         return MetricFrame(metrics=recall_score, y_true=y, y_pred=p > 0.5, sensitive_features=group).by_group["a"]
 
-    yield (
+    yield Task(
         "recall in each of four groups",
         "value of one",
         lambda: (
@@ -205,7 +272,7 @@ def tasks() -> Iterator[tuple[str, str, Job, dict[str, Job]]]:
         control.calibrate(rows, ys)
         return float(control.best_predict_param)
 
-    yield (
+    yield Task(
         "threshold whose recall is 80% on new data, 90% confidence, 10⁴ cases",
         "threshold (theirs: of a grid of 99)",
         lambda: float(cl.threshold_for(ys, ps, recall=0.8, confidence=0.9)),
@@ -220,23 +287,52 @@ def measured(job: Job) -> tuple[float, float]:
         start = time.process_time()
         value = float(job())
         least = min(least, time.process_time() - start)
+        if least > LONG:
+            break
     return value, least
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def agreement(ours: float, theirs: float) -> str:
+    """Whether two values are the same, or both of them. A recorded value may have eight digits."""
+    gap = abs(ours - theirs)
+    return next(
+        (f"equal to 10{s}" for limit, s in ((1e-9, "⁻⁹"), (1e-8, "⁻⁸")) if gap < limit), f"{ours:.5g} and {theirs:.5g}"
+    )
+
+
+def compared(tasks: list[Task]) -> Iterator[tuple[str, ...]]:
     """A row for each task and library: agreement, and their time over ours."""
-    for name, what, ours, theirs in tasks():
-        value, seconds = measured(ours)
-        for peer, job in theirs.items():
+    for number, task in enumerate(tasks, 1):
+        value, seconds = measured(task.ours)
+        for peer, job in task.theirs.items():
+            if isinstance(job, Recorded):
+                yield f"{number}. {task.name}", peer, job.what, agreement(float(job.ours()), job.value), "recorded"
+                continue
             try:
                 other, taken = measured(job)
             except ImportError:
-                yield name, peer, "not installed", "", ""
+                yield f"{number}. {task.name}", peer, "not installed", "", ""
                 continue
-            gap = abs(other - value)
-            agree = "equal to 10⁻⁹" if gap < 1e-9 else f"{value:.5g} and {other:.5g}"
             times = taken / seconds
-            yield name, peer, what, agree, f"{times:.0f}" if times >= 10 else f"{times:.2g}"
+            yield (
+                f"{number}. {task.name}",
+                peer,
+                task.what,
+                agreement(value, other),
+                f"{times:.0f}" if times >= 10 else f"{times:.2g}",
+            )
+
+
+def abilities(tasks: list[Task]) -> Iterator[str]:
+    """A row for each library: the tasks for which it has a function, by number."""
+    yield "| library | version | tasks |"
+    yield "|---|---|---|"
+    yield f"| cutline | {cl.__version__} | 1–{len(tasks)} |"
+    for peer in (*PEERS, *RECORDED):
+        able = [
+            str(number) for number, task in enumerate(tasks, 1) if peer in task.theirs or peer in ALSO.get(number, ())
+        ]
+        yield f"| {peer} | {RECORDED.get(peer) or installed(peer)} | {', '.join(able)} |"
 
 
 def installed(name: str) -> str:
@@ -261,15 +357,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the table into docs/peers.md")
     write = parser.parse_args().write
     warnings.simplefilter("ignore")  # what other libraries warn of is not ours to mend
+    every = list(tasks())
     lines = ["| task | library | compared | ours and theirs | their time ÷ ours |", "|---|---|---|---|---:|"]
     print(*lines, sep="\n")
-    for row in rows():
+    for row in compared(every):
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
-    versions = ", ".join(f"{peer} {installed(peer)}" for peer in PEERS)
-    lines += ["", f"cutline {cl.__version__}; {versions}; Python {platform.python_version()}, NumPy {np.__version__}."]
-    lines += [f"{cpu()}, {date.today().isoformat()}, `python benchmarks/peers.py`."]
-    print(*lines[-3:], sep="\n")
+    above = ["Which library has a function for which task (the numbers are those of the next table):", ""]
+    above += [*abilities(every), ""]
+    print("", *above, sep="\n")
+    lines = above + lines
+    lines += ["", f"Python {platform.python_version()}, NumPy {np.__version__}, {cpu()}, {date.today().isoformat()}."]
+    print(*lines[-2:], sep="\n")
     if write:
         text = PAGE.read_text(encoding="utf-8")
         before, _, rest = text.partition(START)

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 import shutil
 import sys
 from pathlib import Path
@@ -70,6 +71,15 @@ def test_the_guide_names_every_goal_and_its_measure() -> None:
         assert row is not None, goal
         title = cutline.measure(name).title
         assert row[1].lower().startswith((title.lower(), name)) or f"({row[1]})" in title
+
+
+def test_the_figures_of_the_page_about_tests_are_reached_and_not_outgrown() -> None:
+    """Run ``python docs/testing_figures.py --write`` where this fails."""
+    text = (ROOT / "docs" / "how-we-test.md").read_text(encoding="utf-8")
+    for what, count, _ in runpy.run_path(str(ROOT / "docs" / "testing_figures.py"))["figures"]():
+        row = re.search(rf"^\| {re.escape(what)} \| ([\d,]+) \|", text, re.MULTILINE)
+        assert row is not None, what
+        assert count / 1.5 <= int(row[1].replace(",", "")) <= count, what
 
 
 @by_page

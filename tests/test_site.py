@@ -72,6 +72,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         DOCS, copy, ignore=shutil.ignore_patterns("gallery", "measures", "notebooks", "reference", "__pycache__")
     )
     shutil.copytree(DOCS.parent / "examples", copy.parent / "examples")  # the gallery draws them
+    shutil.copy(DOCS.parent / "CHANGELOG.md", copy.parent)  # a page of the site shows it
     return copy
 
 
@@ -246,6 +247,21 @@ def test_the_tree_in_a_browser(width: int, opened: Any, site: Path) -> None:
     assert link.is_visible()
     link.click()
     assert "PEM" in tab.inner_text("h1")
+
+
+def test_no_page_scrolls_sideways_on_a_phone(opened: Any, site: Path, pages: dict[Path, Page]) -> None:
+    """Wide tables and formulas scroll within themselves; what goes past the edge otherwise is named."""
+    beyond = """() => [...document.querySelectorAll('article *')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.table-wrapper, pre, .formula'))
+        .map(e => e.outerHTML.slice(0, 80))"""
+    wide = {}
+    tab = opened((site / "index.html").as_uri())
+    tab.set_viewport_size({"width": 390, "height": 844})
+    for path in pages:
+        tab.goto(path.as_uri())
+        if tab.evaluate("document.documentElement.scrollWidth") > 390:
+            wide[path.relative_to(site).as_posix()] = tab.evaluate(beyond)[:3]
+    assert wide == {}
 
 
 @pytest.mark.parametrize("width", [1280, 390])
