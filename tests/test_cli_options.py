@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
     "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),
+    "compare --consistency": ([*TWO, "--consistency"], ["verbs.compare"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
@@ -98,7 +99,7 @@ ELSEWHERE = {
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
-    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
+    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", "consistency", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
@@ -106,6 +107,7 @@ TAKEN = {
     "evaluate --calibration": evaluate.OF_CALIBRATION,
     "evaluate --inclusion": evaluate.OF_SAMPLED,
     "compare --swaps": evaluate.OF_SWAPS,
+    "compare --consistency": evaluate.OF_CONSISTENCY,
 }
 NOT_BESIDE = {
     "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion", "estimator"},
@@ -127,6 +129,7 @@ NOT_BESIDE = {
         *("inclusion", "estimator"),
     },
     "compare --swaps": {"scores"},  # exactly two
+    "compare --consistency": {"scores"},
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},

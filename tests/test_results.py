@@ -154,6 +154,9 @@ ALSO: dict[str, Callable[[], Any]] = {
     "Abstention": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).abstain(0.2),
     "ClassComparison": lambda: cl.compare(CLASSES, {"a": MATRIX, "b": MATRIX[:, ::-1]}, **FEW),
     "SwapSet": lambda: swaps(evaluation().sample, cl.evaluate(Y, Q, interval=None).sample, 10),
+    "Consistency": lambda: cl.compare(Y, {"p": P, "q": Q}, threshold=0.5, measures=["roc_auc"], **FEW).consistency(
+        "p", "q"
+    ),
     "DecisionCurve": lambda: costs.decision_curve(evaluation().sample),
     "Cheapest": lambda: costs.cheapest(
         {"p": evaluation().sample}, {"p": evaluation().ranking}, costs.ErrorPrices(1.0, 5.0, None), **FEW

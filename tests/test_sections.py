@@ -70,6 +70,7 @@ def results() -> dict[str, Any]:
         "check": cl.check(ev, "roc_auc >= 0.5"),
         "cheapest": both.cheapest(cost_fp=1, cost_fn=3),
         "swaps": both.swaps("a", "b", quota=10),
+        "consistency": both.consistency("a", "b"),
     }
 
 

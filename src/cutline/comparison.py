@@ -15,7 +15,19 @@ from numpy.typing import ArrayLike
 
 from .catalogue.declare import Spec, parse_measure
 from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheapest
-from .decide.model_choice import GOALS, Clear, Recommendation, SwapSet, every_lead, family_hull, leads, recommend, swaps
+from .decide.model_choice import (
+    GOALS,
+    Clear,
+    Consistency,
+    Recommendation,
+    SwapSet,
+    consistency,
+    every_lead,
+    family_hull,
+    leads,
+    recommend,
+    swaps,
+)
 from .errors import InputError, show
 from .estimate import Interval, Settings
 from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_facts
@@ -192,6 +204,29 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         if first._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
         return swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
+
+    @checked
+    def consistency(self, a: str, b: str) -> Consistency:
+        """May a ranking decide which of two models makes fewer errors? Counts and a test of Rosset's condition.
+
+        Linear Ranking (n⁺n⁻·AUC plus a constant) sees every pair of cases, so it separates models with fewer cases than
+        the error rate does. That helps only if the better order also gives better decisions at the threshold in use.
+        """
+        what = "the test of ranking against decisions"
+        self._need_common_rows(what, one_list=True)
+        first, second = self._of_models(a, b)
+        for name, given in (("prevalence", self.prevalence), ("sample_weight", first.sample.weight)):
+            if given is not None:
+                raise InputError(name, f"cannot be used here, because {what} counts pairs of rows", "leave it out")
+        if self.threshold is None:
+            raise InputError("threshold", "is missing", "pass it to compare()")
+        measures = ("linear_ranking", "error_rate")
+        tested = self if all(name in first for name in measures) else self.with_measures(*measures)
+        pair = [tested.difference(a, b, name) for name in measures]
+        if any(difference.verdict == "not tested" for difference in pair):
+            raise InputError(None, f"{what} needs differences with intervals", "pass both classes, and an interval")
+        samples, seed = (first.sample, second.sample), self.settings.seed
+        return consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
 
     @checked
     def benefit_difference(

@@ -8,7 +8,7 @@ from .curves import Band, Curve
 from .decide.batch_rules import BatchPoint, BatchRules
 from .decide.calibration import Calibration
 from .decide.error_costs import Cheapest, DecisionCurve
-from .decide.model_choice import Recommendation, SwapSet
+from .decide.model_choice import Consistency, Recommendation, SwapSet
 from .decide.operating import Abstention, OperatingPoint, RiskCoverage
 from .decide.planning import Plan
 from .decide.screening import Screening
@@ -35,6 +35,7 @@ __all__ = [
     "ClassSegments",
     "Comparison",
     "Confusion",
+    "Consistency",
     "Curve",
     "DecisionCurve",
     "Diagnosis",

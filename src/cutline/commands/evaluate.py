@@ -554,7 +554,7 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-_MODELS, _SHOWN = ("file", "label", "scores", "negate"), ("pairs", "why", "swaps")
+_MODELS, _SHOWN = ("file", "label", "scores", "negate"), ("pairs", "why", "swaps", "consistency")
 _BY_CASE = ("predicted", "model", "case")
 
 
@@ -574,8 +574,15 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, *_BY_CASE, *_JUDGED, "ma
         "Instead: who enters and who leaves the list when the second --score replaces the first (with --quota).",
         section="Output",
     )
+    consistency: bool = option(
+        "Instead: may the ranking decide which of two models makes fewer errors? (Rosset's condition, tested.)",
+        section="Output",
+    )
 
 
+OF_CONSISTENCY = [
+    *(*_MODELS, *_SHOWN, *o.LABELS, "threshold", "cluster", "level", "seed", *o.READING, *o.PRINTED, *o.ENGINE),
+]
 OF_SWAPS = [*_MODELS, *_SHOWN, "quota", *o.LABELS, "weight", "level", *o.READING, *o.PRINTED, *o.PLOT]
 OF_MODELS_OF_CLASSES = [
     *(*_MODELS, *_BY_CASE, "weight", "cluster", *o.CLASS_ORDER, *o.INTERVALS, "margin", *o.PRINTED, *o.MEASURES),
@@ -593,6 +600,7 @@ _NOT_COMPARED = ("quota", "cost", "value", "why")
   cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
   cutline compare scores.csv --label y --score old --score new --quota 500 --swaps --format csv > swapped.csv
+  cutline compare scores.csv --label y --score tree --score network --consistency
 """,
 )
 def compare(asked: CompareArguments) -> Report:
@@ -603,13 +611,16 @@ def compare(asked: CompareArguments) -> Report:
     two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
 
     With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how
-    the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1).
+    the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1). With --consistency the
+    answer is whether AUC may decide which of two models makes fewer errors at the threshold.
     """
     from ..verbs import compare as compare_models
 
     asked.check()
     if asked.swaps:
         return _swaps(asked)
+    if asked.consistency:
+        refuse_others(asked, OF_CONSISTENCY, "cannot be used with --consistency", "leave one of them out")
     costs = asked.error_costs()
     engine = choose_engine(asked)
     if costs and engine != "memory":
@@ -630,6 +641,10 @@ def compare(asked: CompareArguments) -> Report:
                 problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
                 raise InputError(None, problem, "name them with {score}")
         taken = asked.of_table(engine, columns) | {"model": asked.model, "case": asked.case, "margin": asked.margin}
+        if asked.consistency:
+            taken["measures"] = ["linear_ranking", "error_rate"]
+            if len(columns.scores) != 2:
+                raise InputError("score", f"must name two models, not {listed(columns.scores)}", "give it twice")
         made = compare_models(table, score=columns.scores[0] if by_case else columns.scores, **taken)
         cheapest = made.cheapest(**costs) if costs and not asked.by else None
     if by_case:
@@ -638,6 +653,9 @@ def compare(asked: CompareArguments) -> Report:
     say_read(made.first.understood)
     facts = facts_of(asked, columns, made.first.dropped)
     settings = settings_of(made, made.first.facts["rows"], asked.measures)
+    if asked.consistency:
+        tested = made.consistency(*columns.scores)
+        return Report(tested, facts, settings, rows=tested.table.to_dicts)
     if asked.by:
         by_segment = made.segments
         sections = partial(by_segment.sections, terms=COMMAND_LINE, all_measures=asked.everything)

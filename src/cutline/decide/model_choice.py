@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from ..inference.bands import hits_by, units_of
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.limits import wilson, z_of
 from ..quotas import Quotas, resolve_quota
-from ..ranking import Ranking, membership, tie_starts
+from ..ranking import Ranking, membership, midranks, tie_starts
 from ..sources.arrays import Sample
 from ..table import (
     DictResult,
@@ -37,7 +38,7 @@ from ..table import (
 )
 from ..types import Floats
 from ..validate import one_of
-from ..verdict import Verdict, differences_of, verdict_of
+from ..verdict import Difference, Verdict, differences_of, verdict_of
 
 _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
 _FOLDS = 10  # as usual: nine tenths of the cases choose nearly the same threshold as all of them
@@ -88,13 +89,15 @@ class Recommendation(PicklesFields):
     ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
     ``cases_needed`` is the range of cases needed to detect a difference from every rival: the margin if there is one,
     otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking, if
-    the goal is the fewest errors.
+    the goal is the fewest errors, and ``consistency`` tells whether it may decide if the error rates do not, or if it
+    prefers another model.
     """
 
     goal: str
     verdict: Verdict
     why: str
     support: Verdict | None = None
+    consistency: Consistency | None = None
 
     @property
     def cases_needed(self) -> Interval | None:
@@ -139,8 +142,9 @@ class Recommendation(PicklesFields):
         text += mark + v.sentence + (f" for this measure ({names})" if v.alone else "")
         if names and not v.alone:
             text += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
+        ranked = self.consistency is not None and self.consistency.verdict == "yes"
         if not self.sure and v.status not in ("not tested", "equivalent"):
-            text = f"cannot tell yet. {text}"
+            text = f"cannot tell yet{' by the decisions alone' if ranked else ''}. {text}"
         other, support = self.support, ""
         if self.contradicted and v.status != "not tested" and other is not None:
             support = (
@@ -149,6 +153,8 @@ class Recommendation(PicklesFields):
             )
         elif other is not None and other.status != "only model" and v.status != "not tested":
             support = f" Linear Ranking agrees{', and clearly so' if other.sure else ''}."
+        if self.consistency is not None:
+            support += f" {self.consistency.sentence}."
         return f"{text}.{support} Why this measure: {self.why}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,6 +165,7 @@ class Recommendation(PicklesFields):
             "rival": self.rival,
             "comparisons": self.verdict.comparisons,
             **self.verdict.needs,
+            **({} if self.consistency is None else {"consistency": self.consistency.to_dict()}),
             "text": self.text,
         }
 
@@ -192,10 +199,199 @@ def recommend(
     first = next(iter(comparison.evaluations.values()))
     compared = comparison.with_measures(name) if compare_more and name not in first else comparison
     verdict = error_verdict(comparison) if best_thresholds else compared.verdict(name, goal)
-    support = None
+    support, tested = None, None
     if goal == "fewest errors" and comparison.paired and "linear_ranking" in first:  # it grows with the cases
         support = comparison.verdict("linear_ranking", goal)
-    return Recommendation(goal, verdict, why, support)
+        rival = None if verdict.rival is None else verdict.rival.b
+        other = rival if support.best == verdict.best else support.best
+        if other is not None and verdict.tested and not best_thresholds:
+            with suppress(InputError):  # weights, batches and streams leave no pairs of rows to count
+                tested = comparison.consistency(verdict.best, other)
+    return Recommendation(goal, verdict, why, support, tested)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consistency(HasSections, DictResult):
+    """May a ranking decide which of two models makes fewer errors? (Rosset, section 7)
+
+    A threshold crossing is a case that the models decide differently, an order switch a pair of a positive and a
+    negative that they order differently (one that only one of them ties counts half). ``decisions_a`` and ``pairs_a``
+    are those in which ``a`` is right: their differences from ``decisions_b`` and ``pairs_b`` are the differences of the
+    correct decisions (Rosset 6.2, sign corrected) and of Linear Ranking (6.3).
+
+    ``expected_crossings`` and ``expected_gain`` are what the order switches give at a cut at any place of the list, on
+    average: Σ|place in a − place in b|/n crossings, and 2·(pairs_a − pairs_b)/n more correct decisions of ``a``.
+    ``beyond`` is what ``a`` gains at the threshold less that expectation, with ``p_value`` for its being 0. Ranking and
+    decisions disagree if the model with the better order clearly gains less at the threshold than its order gives.
+    ``ranking`` and ``errors`` are the differences by Linear Ranking and by the error rate.
+    """
+
+    a: str
+    b: str
+    threshold: float
+    decisions_a: int
+    decisions_b: int
+    pairs_a: float
+    pairs_b: float
+    expected_crossings: float
+    expected_gain: float
+    beyond: Estimate
+    p_value: float
+    ranking: Difference
+    errors: Difference
+
+    @property
+    def crossings(self) -> int:
+        """The cases that the models decide differently."""
+        return self.decisions_a + self.decisions_b
+
+    @property
+    def switches(self) -> float:
+        """The pairs of a positive and a negative that the models order differently; ties of one model count half."""
+        return self.pairs_a + self.pairs_b
+
+    @property
+    def gain(self) -> int:
+        """How many more correct decisions ``a`` makes at the threshold."""
+        return self.decisions_a - self.decisions_b
+
+    @property
+    def verdict(self) -> Literal["yes", "no", "cannot tell"]:
+        """Whether Linear Ranking may decide for the fewest errors.
+
+        ``yes`` if its difference is significant, the decisions point the same way, and do not gain significantly less
+        than the order gives; ``no`` if they gain significantly less, or if only the errors differ significantly.
+        """
+        better = self.ranking.leader
+        if better is None:
+            return "no" if self.errors.leader is not None or not self.switches else "cannot tell"
+        sign = 1.0 if better == self.a else -1.0
+        if self.p_value <= 1.0 - self.beyond.level and sign * self.beyond.value < 0:
+            return "no"
+        return "yes" if sign * self.gain > 0 else "cannot tell"
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        better, verdict = self.ranking.leader, self.verdict
+        if better is None and verdict == "cannot tell":
+            return f"Linear Ranking cannot decide between {self.a} and {self.b}: it does not differ significantly"
+        answer = f"Linear Ranking may {'' if verdict == 'yes' else 'not '}decide for the fewest errors: "
+        if verdict == "cannot tell":
+            answer = "It is open whether Linear Ranking may decide for the fewest errors: "
+        if better is None:
+            alike = (
+                "order positives and negatives alike" if not self.switches else "do not differ clearly in their order"
+            )
+            return f"{answer}{self.a} and {self.b} {alike} and decide {pluralize(self.crossings, 'case')} differently"
+        sign = 1 if better == self.a else -1
+        order = f"the better order of {better} gives {count(round(sign * self.expected_gain))} more correct decisions"
+        here = f"{count(sign * self.gain)} more" if sign * self.gain >= 0 else f"{count(-sign * self.gain)} fewer"
+        here += ", which could be chance" if verdict == "cannot tell" else ""
+        and_here = f"{'and' if verdict == 'yes' else 'but'} at the threshold {self.threshold:g} it makes {here}"
+        return f"{answer}{order} on average over all cuts, {and_here}"
+
+    @property
+    def table(self) -> Table:
+        """Decisions and pairs in which the models differ, and who is right."""
+        rows = []
+        for of, right_a, right_b, tested in (
+            ("decisions", self.decisions_a, self.decisions_b, self.errors),
+            ("pairs", self.pairs_a, self.pairs_b, self.ranking),
+        ):
+            right = {f"{self.a} right": right_a, f"{self.b} right": right_b, "difference": right_a - right_b}
+            rows.append({"of": of, "differ": right_a + right_b, **right, "adjusted p": tested.p_adjusted})
+        return Table(rows, f"Where {self.a} and {self.b} differ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, what the order switches give on average, the test and the answer."""
+        beyond = self.beyond.to_dict("beyond")
+        return {
+            **values_of(self, "a", "b", "threshold", "crossings", "decisions_a", "decisions_b", "switches"),
+            **values_of(self, "pairs_a", "pairs_b", "expected_crossings", "gain", "expected_gain"),
+            **beyond,
+            **values_of(self, "p_value", "verdict", "sentence"),
+        }
+
+    def sections(self) -> list[Section]:
+        """The answer, the counts behind it, and the test."""
+        d = self.beyond
+        value, low, high = (f"{number:.1f}".replace("-", "−") for number in (d.value, d.low, d.high))
+        test = (
+            f"On average over all cuts the order switches give {count(round(self.expected_crossings))} crossings; at "
+            f"the threshold there are {count(self.crossings)}. The gain of {self.a} at the threshold minus what its "
+            f"order gives on average is {value} decisions ({d.level:.0%} interval {low} to {high}, "
+            f"p = {format_value(self.p_value)})."
+        )
+        return [Section("answer", [f"{self.sentence}.", self.table, test])]
+
+
+def consistency(
+    one: Sample,
+    two: Sample,
+    threshold: float,
+    ranking: Difference,
+    errors: Difference,
+    clusters: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> Consistency:
+    """Crossings and switches of two models on the same rows, and the test whether they agree.
+
+    ``ranking`` and ``errors`` are their differences by Linear Ranking and by the error rate. A row's influence on the
+    gain per case is its own; that on 2/n²·(pairs won) comes from its pairs, counted by mid-ranks.
+    """
+    positive, n = one.positive, len(one)
+    decided = [sample.score > threshold for sample in (one, two)]
+    right = [int(np.count_nonzero((decided[0] != decided[1]) & (side == positive))) for side in decided]
+    places = [midranks(sample.score) for sample in (one, two)]
+    moved, within = places[0] - places[1], np.empty(n)
+    for side in (positive, ~positive):
+        within[side] = midranks(one.score[side]) - midranks(two.score[side])
+    won = np.where(positive, 1.0, -1.0) * (moved - within)  # of its pairs, those that a orders rightly and b does not
+    gained = float(won[positive].sum())
+    share, expected = (right[0] - right[1]) / n, 2.0 * gained / n**2
+    each = ((decided[0] == positive) * 1.0 - (decided[1] == positive) - share - 2.0 * (won / n - expected)) / n
+    (unit, units), n_pos = units_of(n, clusters, seed), int(np.count_nonzero(positive))
+    method = "decisions and pairs, sign flips"
+    paired = paired_difference((share, expected), sums_by(unit, units, each), min(n_pos, n - n_pos), method)
+    test = DifferenceTest(0.0, 0.0, 0.0, 1.0) if paired is None else paired.test(ranking.level, 1.0)
+    value = n * (share - expected)
+    beyond = Estimate("beyond", value, n * test.low, n * test.high, ranking.level, test.method)
+    crossed, switches = float(np.abs(moved).sum()) / n, order_switches(positive, *places)
+    return Consistency(
+        ranking.a,
+        ranking.b,
+        threshold,
+        decisions_a=right[0],
+        decisions_b=right[1],
+        pairs_a=(switches + gained) / 2.0,
+        pairs_b=(switches - gained) / 2.0,
+        expected_crossings=crossed,
+        expected_gain=n * expected,
+        beyond=beyond,
+        p_value=test.p_value,
+        ranking=ranking,
+        errors=errors,
+    )
+
+
+def order_switches(positive: NDArray[np.bool_], one: Floats, two: Floats) -> float:
+    """Pairs of a positive and a negative that two scores order differently; those that one of them ties count half.
+
+    With K the pairs ordered alike less those ordered unlike, and T those that both tie, (n⁺n⁻ − T − K)/2. Kendall's
+    τ_b counts K of all pairs and of those inside each class, by sorting.
+    """
+    from scipy.stats import kendalltau
+
+    def alike(x: Floats, y: Floats) -> float:
+        untied = [(len(v) ** 2 - float((np.unique(v, return_counts=True)[1] ** 2).sum())) / 2.0 for v in (x, y)]
+        return round(float(kendalltau(x, y).statistic) * math.sqrt(untied[0] * untied[1])) if all(untied) else 0.0
+
+    both = np.unique(one + 1j * two, return_inverse=True)[1]  # the pair of both scores, as one number
+    tied = np.bincount(both[positive], minlength=len(one)) @ np.bincount(both[~positive], minlength=len(one))
+    n_pos = int(np.count_nonzero(positive))
+    alike_apart = alike(one, two) - sum(alike(one[side], two[side]) for side in (positive, ~positive))
+    return (n_pos * (len(one) - n_pos) - float(tied) - alike_apart) / 2.0
 
 
 def error_verdict(comparison: Any) -> Verdict:
