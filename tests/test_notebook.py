@@ -195,13 +195,13 @@ def test_a_streamed_table_and_comparison_are_shown(tmp_path: Any) -> None:
     assert near(dots(roc, (0, 1), (0, 1))[0], dots(whole, (0, 1), (0, 1))[0])
     assert len(ev._repr_html_().encode()) < 60_000
     compared = cl.compare(str(path), label="y", score=["p", "q"], quota=500, stream=True, n_resamples=20)
-    assert {"ROC curve", "Hits found", "Difference in hit_rate@500"} <= set(pictures(compared))
+    assert {"ROC curve", "Hits found", "Difference in Hit rate (hit_rate@500)"} <= set(pictures(compared))
 
 
 def test_a_comparison_shows_every_difference_around_zero() -> None:
     models = {"a": P, "b": [0.9, 0.3, 0.6, 0.5, 0.8, 0.2, 0.7, 0.4, 0.1, 0.15]}
     compared = cl.compare(Y, models, measures=["roc_auc"], n_resamples=50)
-    forest = pictures(compared)["Difference in roc_auc"]
+    forest = pictures(compared)["Difference in Area under the ROC curve"]
     row = compared.difference("a", "b", "roc_auc")
     row = row.turned() if row["difference"] < 0 else row  # the better model stands first
     reach = 1.05 * max(abs(row["low"]), abs(row["high"]))
@@ -217,7 +217,7 @@ def test_a_clear_difference_has_the_colour_of_the_better_model() -> None:
     p = rng.random(400)
     models = {"right": p, "wrong": 1 - p}
     compared = cl.compare(rng.random(400) < p, models, measures=["brier_score", "roc_auc"], n_resamples=100)
-    for name in ("brier_score", "roc_auc"):  # lower is better, higher is better
+    for name in ("Brier score", "Area under the ROC curve"):  # lower is better, higher is better
         (dot,) = pictures(compared)[f"Difference in {name}"].iter("circle")
         assert dot.attrib["fill"] == colour(0)
 
@@ -228,7 +228,7 @@ def test_many_models_are_drawn_in_part_and_it_is_said() -> None:
     compared = cl.compare(rng.random(60) < 0.4, models, measures=["roc_auc"], n_resamples=20)
     found = pictures(compared)
     assert len(points(found["ROC curve"], (0, 1), (0, 1))) == 1 + MOST_LINES
-    assert len(list(found["Difference in roc_auc"].iter("circle"))) == MOST_PAIRS
+    assert len(list(found["Difference in Area under the ROC curve"].iter("circle"))) == MOST_PAIRS
     text = "".join(parsed(compared).itertext())
     assert "and 3 more, not drawn" in text
     assert f"{(MOST_LINES + 3) * (MOST_LINES + 2) // 2 - MOST_PAIRS} more left out" in text

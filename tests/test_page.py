@@ -346,8 +346,7 @@ def test_the_page_says_whether_probabilities_are_right_and_what_errors_cost() ->
         assert f"{ev.calibration().slope.value:.4f}" in text
         assert "<small>0.0" in text or "<small>−0.0" in text
         assert "What do errors cost?" in text
-        assert "Where a false positive costs 1, a false negative 4:" in text
-        assert "Take score &gt; " in text
+        assert "Where a false positive costs 1 and a false negative 4, take score &gt; " in text
         assert 'id="figure-net-benefit"' in text
         assert "<p>:" not in text  # names are escaped
     with pytest.raises(cl.InputError, match="cost_fn"):
@@ -366,7 +365,8 @@ def test_a_question_about_costs_or_segments_is_answered_first_and_no_quota_is_in
     costs = page(cl.compare(y, both, n_resamples=50), cost_fp=1, cost_fn=8)
     answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', costs, re.DOTALL)
     assert answer is not None
-    assert "Where a false positive costs 1, a false negative 8:" in answer[1]
+    assert "Where a false positive costs 1 and a false negative 8, " in answer[1]
+    assert "ROC AUC" not in answer[1]
     assert not re.search(r"\d places?", answer[1])
     assert costs.index('id="lead"') < costs.index('id="explorer"')
     by = np.where(np.arange(len(y)) % 2, "odd", "even")

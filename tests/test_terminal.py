@@ -167,7 +167,9 @@ def test_arrows_are_shown_on_a_terminal() -> None:
 
 def test_costs_that_were_asked_for_are_answered_first() -> None:
     text = plain("compare", APPLICANTS, "--cost-fp", "1", "--cost-fn", "8")
-    assert text.startswith("logistic at score > 0.0706 is cheapest")
+    assert text.startswith(
+        "Where a false positive costs 1 and a false negative 8, logistic at score > 0.0706 is cheapest"
+    )
     assert "places" not in text.split("\n\n")[0]
 
 

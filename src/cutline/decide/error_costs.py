@@ -29,6 +29,7 @@ from ..table import (
     TabularResult,
     columns_table,
     format_value,
+    joined,
     values_of,
 )
 from ..types import Floats
@@ -134,26 +135,49 @@ class Cheapest(HasSections, DictResult):
         }
 
     @property
-    def sentences(self) -> list[str]:
-        """What to use, what it costs on new data and on the sample, and for which costs it stays the cheapest."""
-        c = self.cost
+    def answer(self) -> list[str]:
+        """Which model and threshold cost least, how sure that is, and what the others, everyone and no one cost."""
+        c, prices = self.cost, self.prices
+        within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
+        errors = (
+            f"Where a false positive costs {format_value(prices.fp)} and a false negative {format_value(prices.fn)}"
+        )
+        where = f"{self.model} at score > {format_value(self.threshold)}"
+        clear = all(row["low"] > 0 for row in self.others)
+        told = f"{errors}, use {where}" if clear else f"{errors}, {where} is cheapest, but not clearly"
+        more = [
+            f"{row['model']} costs {money(row['costs_more'])} more ({money(row['low'])} to {money(row['high'])})"
+            for row in self.others
+        ]
+        return [
+            f"{told}: expect a cost of {money(c.value)} per case{within}.",
+            *([f"Compared with it, {joined(more)}."] if more else []),
+            f"Selecting everyone costs {money(self.treat_all)}, selecting no one {money(self.treat_none)}.",
+        ]
+
+    @property
+    def conditions(self) -> list[str]:
+        """What the choice of the cut flatters the cost by on this sample, and for which costs the model stays best."""
         low, high = (f"{r:.3g}" for r in self.model_ratios)
         least, most = self.model_ratios
         times = f"costs {low} to {high} times as much as a false positive"
         if math.isinf(most):
             times = f"costs at least {low} times as much as a false positive" if least else "costs anything"
         return [
-            f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
-            f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
-            f"{format_value(self.apparent)} on this sample, which is too low by about {format_value(self.optimism)} "
-            "because the cut was chosen on it",
-            f"Taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
-            f"{self.model} is the cheapest model as long as a false negative {times}",
+            f"On this sample it costs {money(self.apparent)}, which is too low by about {money(self.optimism)} because "
+            "the cut was chosen on it.",
+            f"{self.model} is the cheapest model as long as a false negative {times}.",
         ]
 
     def sections(self) -> list[Section]:
         """The cheapest model and cut, and what the others cost."""
-        return [Section("costs", [*self.sentences, self.others])]
+        return [Section("costs", [*self.answer, *self.conditions, self.others])]
+
+
+def money(value: float) -> str:
+    """An amount with three decimals, a large one in whole units, a tiny one with its first digits; a real minus."""
+    shown = f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    return (shown if float(shown.replace(",", "")) or not value else f"{value:.2g}").replace("-", "−")
 
 
 def _cheapest_cut(ranking: Ranking, prices: ErrorPrices) -> tuple[float, float, float, float]:

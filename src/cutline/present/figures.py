@@ -266,14 +266,17 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
         return None
     reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
     reach = reach * 1.05 or 1.0
-    words = "; ".join(
-        f"{row['a']} − {row['b']}: {format_value(row['difference'])}"
-        + (f" ({format_value(row['low'])} to {format_value(row['high'])})" if row["low"] == row["low"] else "")
-        for row in rows
-    )
+    told = []
+    for row in rows:
+        value, low, high = (format_value(row[name]).replace("-", "−") for name in ("difference", "low", "high"))
+        within = f" ({low} to {high})" if row["low"] == row["low"] else ""
+        told.append(f"{row['a']} − {row['b']}: {value}{within}")
     left = len(every) - len(rows)
     below = f"{left} more left out" if left > 0 else "difference"
-    chart = Chart(f"Difference in {key}", words, (-reach, reach), (0.0, float(len(rows))), below, y_ticks=False)
+    area = PlotArea(400, 54 + 34 * len(rows), 42.0, 386.0, 18.0, 18.0 + 34 * len(rows))
+    title = comparison.specs[key].measure.title + (f" ({key})" if "@" in key else "")
+    ends = (0.0, float(len(rows)))
+    chart = Chart(f"Difference in {title}", "; ".join(told), (-reach, reach), ends, below, y_ticks=False, area=area)
     chart.reference([0.0, 0.0], chart.y)
     for k, row in enumerate(rows):
         height = len(rows) - k - 0.7
@@ -462,11 +465,16 @@ def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = No
             chart.band(c.x, getattr(c, low), getattr(c, high), colour(k))
     chart.reference(first.x, everyone, perfect=True)
     chart.reference(first.x, no_one)
-    # where the line of acting on everyone, and that of acting on no one, is about to leave the chart
+    # where the line of acting on everyone, and that of acting on no one, is about to leave the chart; the names of two
+    # lines that cross there stand at either side, or else a quarter of the chart apart
     seen = np.flatnonzero(everyone > 0.12 * top if benefit else everyone < 1.15 * top)
-    last, middle = int(seen[-1]) if len(seen) else 0, len(first.x) // 2
-    chart.label(float(first.x[last]), float(everyone[last]), "everyone")
-    under = middle if benefit else int(np.argmax(no_one < 1.15 * top))
+    last, under = int(seen[-1]) if len(seen) else 0, len(first.x) // 2
+    before = not benefit and float(first.x[last]) > 0.2
+    side: dict[str, Any] = {"aside": -3.0, "anchor": "end"} if before else {}
+    chart.label(float(first.x[last]), float(everyone[last]), "everyone", **side)
+    if not benefit:
+        apart = 0.0 if before else float(first.x[last]) + 0.25
+        under = int(np.argmax((no_one < 1.15 * top) & (first.x >= apart)))
     chart.label(float(first.x[under]), float(no_one[under]) - 0.06 * top * benefit, "no one")
     for k, c in decisions.items():
         chart.line(c.x, getattr(c, value), colour(k), dash(k), words=c.name)

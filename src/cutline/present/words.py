@@ -217,8 +217,9 @@ def comparison_sections(
     quota = comparison.quota
     about = headline(first, named=False) if comparison.paired else "each on its own rows"
     models = f"{pluralize(len(evaluations), 'model')}: {about}"
-    costs = [] if cheapest is None else cost_sentences(cheapest)
-    answers = [*answer(comparison), *costs] if quota is not None or not costs else costs  # what was asked for first
+    costs = [] if cheapest is None else cheapest.answer
+    priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
+    answers = [*answer(comparison), *costs] if quota is not None or not priced else costs  # what was asked for first
     named = asked_keys(first, measures)[:1]
     if named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate":
         answers = [*_by_measure(comparison, named[0]), *answers]
@@ -264,7 +265,7 @@ def comparison_sections(
         strip = Figure("dominance", stretches, {"names": list(comparison.evaluations)})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
     if cheapest is not None and (detail or all_measures):
-        yield Section("costs", [*cheapest.sentences, cheapest.others], "Costs of errors")
+        yield Section("costs", [*cheapest.conditions, cheapest.others], "Costs of errors")
     goals = [] if _one_class(first) else comparison.recommendations.values()
     if goals and why:
         yield Section("goals", [f"{GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
@@ -704,30 +705,6 @@ def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
     return [f"By {title}, {verdict.lead}: {value}.{need}", *([] if comparison.paired else [OWN_CASES])]
 
 
-def cost_sentences(cheapest: Cheapest) -> list[str]:
-    """Which model and threshold cost least, how sure that is, and what the others cost more."""
-    c = cheapest.cost
-    within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
-    expected = f"expect a cost of {money(c.value)} per case{within}"
-    rivals = [row for row in cheapest.others if not row["low"] > 0]
-    where = f"{cheapest.model} at score > {format_value(cheapest.threshold)}"
-    said = f"{where} is cheapest, but not clearly: {expected}." if rivals else f"Use {where}: {expected}."
-    more = [
-        f"{row['model']} costs {money(row['costs_more'])} more ({money(row['low'])} to {money(row['high'])})"
-        for row in cheapest.others
-    ]
-    others = [f"Compared with it, {joined(more)}."] if more else []
-    all_or_none = (
-        f"Selecting everyone costs {money(cheapest.treat_all)}, selecting no one {money(cheapest.treat_none)}."
-    )
-    return [said, *others, all_or_none]
-
-
-def money(value: float) -> str:
-    """An amount with three decimals, a large one in whole units, and a real minus."""
-    return (f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}").replace("-", "−")
-
-
 def range_answer(result: Any) -> list[str]:
     """What an unknown quota gives on average, by which model, and how sure that is; nothing where it was not asked."""
     evaluations = models_of(result)
@@ -1010,13 +987,13 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
     """The cheapest cut, and net benefit by threshold probability where the models give probabilities."""
     parts: list[Any] = []
     if prices:
-        costs = [format_value(prices[name]) for name in ("cost_fp", "cost_fn")]
-        parts.append(f"Where a false positive costs {costs[0]}, a false negative {costs[1]}:")
         if hasattr(result, "cheapest"):
-            parts += [f"{sentence}." for sentence in result.cheapest(**prices).sentences]
+            cheapest = result.cheapest(**prices)
+            parts += cheapest.answer
         else:
-            cut = result.cut(**prices)
-            parts.append(f"Take score > {format_value(float(cut))}: {cut.note}.")
+            cut, costs = result.cut(**prices), [format_value(price) for price in prices.values()]
+            errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
+            parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
     try:
         curves = {k: ev.decision_curve() for k, ev in usable.items()}
     except InputError:  # a stream keeps no rows
@@ -1039,6 +1016,8 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         )
         drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
         parts += [*drawn, costs_told, Table(rows, "Net benefit per case")]
+    if prices and hasattr(result, "cheapest"):
+        parts += cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")
 
