@@ -356,6 +356,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         ({"by": "low"}, "which the result has already"),
         ({"quota": 5}, "goes with refine"),
         ({"edges": [1.0, 1.0]}, "fewer than two"),
+        ({"edges": ["low", "high"]}, "edges: row 0"),
     ):
         with pytest.raises(cl.InputError, match=words):
             cl.sql(**{**asked, **changed})

@@ -138,6 +138,8 @@ def test_scores_in_arrays_are_negated() -> None:
     assert cl.compare(Y, models, negate="a", interval=None)["a"]["roc_auc"].value == cl.roc_auc(Y, -MARKER)
     with pytest.raises(cl.InputError):
         cl.evaluate(Y, MARKER, negate="marker")
+    with pytest.raises(cl.InputError, match="negate must be the name of a column"):
+        cl.evaluate(Y, MARKER, negate=np.array([True]))
 
 
 @pytest.mark.parametrize("door", DOORS)

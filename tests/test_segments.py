@@ -165,6 +165,10 @@ def test_a_reference_segment(seg: cl.results.Segments) -> None:
         sums.differences(measures=["linear_ranking"])
     with pytest.raises(cl.InputError, match="a single segment"):
         cl.evaluate(Y, P, by=["a"] * N, measures=["roc_auc"]).segments.differences()
+    with pytest.raises(cl.InputError, match="there is no difference of "):
+        sums.differences()[()]
+    with pytest.raises(cl.InputError, match="measures is empty, and models are compared in each segment"):
+        cl.compare(Y, {"a": P, "b": P}, by=G, measures=[])
 
 
 def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> None:

@@ -60,6 +60,7 @@ BAD: dict[str, list[Any]] = {
     "specificity": UNIT,
     "fpr": UNIT,
     "ties": ["lucky", 1, "", ["random"]],
+    "cut_by": ["amount", 1, "", ["score"], np.arange(2), None],
     "interval": ["guess", 3, ["wilson"]],
     "method": ["guess", 3],
     "missing": ["abc", 3, "", None],

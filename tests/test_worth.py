@@ -169,6 +169,8 @@ def test_worth_adds_its_measures_and_tells_the_best_possible() -> None:
         ({"worth": [1.0]}, "worth has 1"),
         ({"worth": -1}, "worth"),
         ({"worth": "negative"}, "worth: row 3 is -1"),
+        ({"worth": "v", "cost": "negative"}, "cost: row 3 is -1"),
+        ({"worth": [1e308] * 100}, "worth: row 0 is 1e\\+308; pass 0, or amounts from 1e-90 to 1e\\+90"),
         ({"cost": "v"}, "cost goes with the worth"),
         ({"cut_by": "value"}, "cut_by goes with the worth"),
         ({"worth": "v", "cut_by": "value_per_cost"}, "needs the cost of each row"),
@@ -186,6 +188,12 @@ def test_what_cannot_be_honoured_is_an_error(options: dict[str, Any], message: s
             options = {**options, key: v if value == "v" else bad}
     with pytest.raises(cl.InputError, match=message):
         cl.evaluate(y, s, quota=20, interval=None, **options)
+
+
+@pytest.mark.parametrize("cut_by", ["amount", 5, np.arange(5), None])
+def test_a_measure_by_itself_checks_which_list_is_cut(cut_by: Any) -> None:
+    with pytest.raises(cl.InputError, match=r"cut_by is .*; choose one of score, value, value_per_cost"):
+        cl.value_captured(Y, S, worth=V, quota=1, cut_by=cut_by)
 
 
 def test_other_shapes_refuse_worth() -> None:

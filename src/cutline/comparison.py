@@ -278,7 +278,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
 
     def bounds(self, a: str, b: str, measure: str) -> Interval:
         """Between which ends the difference of two models (a − b) lies for certain, if scores came in buckets."""
-        one, two = (self.evaluations[name][measure].bounds for name in (a, b))
+        one, two = (ev[measure].bounds for ev in self._of_models(a, b))
         return Interval(one.low - two.high, one.high - two.low)
 
     @cached_property

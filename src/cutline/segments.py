@@ -740,7 +740,7 @@ class SegmentDifferences(HasSections, TabularResult, Sequence[Difference]):
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, tuple):
             return self.found[index]
-        segment, measure = index
+        segment, measure = index if len(index) == 2 else (index, None)
         for d in self.found if isinstance(measure, str) else ():
             if d.a == label_of(segment) and d.measure == measure:
                 return d

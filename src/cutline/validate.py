@@ -23,10 +23,11 @@ Rule = Callable[[Any, str], Any]
 
 _MOST_JOBS = 10_000  # no machine has more cores; a number of rows given by mistake is told
 _MOST_DRAWS = 10_000_000  # more fit no memory and add nothing
+AMOUNTS = (1e-90, 1e90)  # cubes (third moments) and sums over weighted cases are numbers
 _COUNTS = ("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points")
 _FLAGS = (
     *("paired", "stratify", "progress", "normalize", "marginal", "simultaneous", "every", "ordered"),
-    *("best_thresholds", "stream", "distance", "candidates", "pooled"),
+    *("best_thresholds", "stream", "distance", "candidates", "pooled", "ignore_case"),
 )
 
 
@@ -90,11 +91,11 @@ def _finite(value: Any, name: str) -> float:
 
 
 def check_amount(value: Any, name: str) -> float:
-    """A number of at least 0, whose cube (a third moment) and sums over weighted cases are numbers."""
-    number = _finite(value, name)
-    if number and not 1e-90 <= number <= 1e90:
+    """An amount of money: 0, or a number within the range of amounts."""
+    number, (least, most) = _finite(value, name), AMOUNTS
+    if number and not least <= number <= most:
         problem = f"is {number:g}, which is beyond every currency"
-        raise InputError(name, problem, "give 0, or an amount from 1e-90 to 1e90")
+        raise InputError(name, problem, f"give 0, or an amount from {least:g} to {most:g}")
     return number
 
 
@@ -206,6 +207,7 @@ RULES: dict[str, Rule] = {
     "threshold": check_number,
     "quota": check_quota,
     "ties": one_of("random", "expand", "shrink"),
+    "cut_by": one_of("score", "value", "value_per_cost"),
     "decimal": one_of(None, ".", ","),
     "missing": one_of("error", "drop"),
     **dict.fromkeys(("classes", "order", "marks"), check_list),

@@ -67,7 +67,8 @@ _RULES: dict[str, Rule] = {
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
-    "cut_by": one_of("score", "value", "value_per_cost"),
+    # all scores or none, or those that are named
+    "negate": lambda value, name: value if isinstance(value, bool) else check_columns(value, name),
     "cost": lambda value, _: value,  # of each row: checked with the worth
     "exact": check_flag,
     "tolerance": lambda value, name: check_number(value, name, 0.0, math.inf, open_ends=True),
@@ -480,6 +481,8 @@ class VerbCall:
                 "likewise, or evaluate the rows of one segment by themselves",
             )
             self.refuse("paired", why="is False, but segments compare models on the same rows", remedy="leave {by} out")
+            if self.compares and self.measures is not None and not len(self.measures):
+                raise InputError("measures", "is empty, and models are compared in each segment", "name at least one")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples
         interval = rule(self.interval, "interval")
         return Settings(interval, self.level, drawn, self.seed, self.stratify, progress=self.progress)

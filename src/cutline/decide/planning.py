@@ -35,7 +35,7 @@ from ..table import (
     values_of,
 )
 from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
-from ..validate import check_amount, checked, one_of
+from ..validate import check_amount, checked
 from .batch_rules import batch_point
 from .operating import OperatingPoint, at_rows, next_hits, percentile_estimate
 from .selection import hits_at
@@ -175,7 +175,7 @@ def _price(value: Any, name: str) -> Any:
     return check_amount(value, name) if value is None or isinstance(value, Real) else value
 
 
-@checked(prevalence=as_prevalence, cost=_price, value=_price, cut_by=one_of("score", "value", "value_per_cost"))
+@checked(prevalence=as_prevalence, cost=_price, value=_price)
 def plan(
     y_true: Labels | TableSource,
     y_score: Scores | None = None,

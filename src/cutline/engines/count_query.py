@@ -24,6 +24,7 @@ from ..errors import InputError, show
 from ..partition import Partition
 from ..quotas import resolve_quota, why_no_cut
 from ..sources import rules
+from ..sources.arrays import as_numbers
 from ..sources.counts import DESCRIPTION, LEFT_OUT, SUMS, Counted, check_same_query, read_result, root_ends
 from ..sources.sql_table import Checked, SqlTable
 from ..sweep import LOG_EPS
@@ -313,7 +314,7 @@ def _read_edges(edges: Any) -> tuple[float, ...]:
     if edges is None or (isinstance(edges, str) and edges == "query"):
         return ()
     if isinstance(edges, list | tuple | np.ndarray):
-        values = np.asarray(edges, np.float64)
+        values = as_numbers(edges, "edges")[0].astype(np.float64)
     else:
         from ..sources.given_columns import read_columns
 

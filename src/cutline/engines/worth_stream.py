@@ -22,8 +22,10 @@ from ..estimate import Estimate
 from ..evaluation import Evaluation
 from ..inference.worth import Valued, half_window, valued
 from ..quotas import resolve_quota
+from ..sources.arrays import bad_amount
 from ..sources.duckdb import DuckTable
 from ..sources.sql_table import Checked
+from ..validate import AMOUNTS
 
 POWERS = range(5)
 
@@ -51,11 +53,12 @@ def with_worth(
 
 
 def _check_amounts(table: DuckTable, checked: Checked, worth: str) -> None:
-    """Raise an error that names the first row whose worth is negative or infinite."""
-    bad = f"({checked.kept or 'true'}) AND ({worth} < 0 OR isinf({worth}))"
+    """Raise an error that names the first row whose worth is negative, infinite or beyond every currency."""
+    least, most = AMOUNTS
+    bad = f"({checked.kept or 'true'}) AND (({worth} < {least!r} AND {worth} <> 0) OR {worth} > {most!r})"
     row = table.first(bad, worth)
     if row is not None:
-        raise InputError("worth", f"is {float(row[1]):g}", "pass finite amounts, none of them negative", row=row[0])
+        raise bad_amount("worth", row[0], float(row[1]))
 
 
 def _valued(spec: Spec, table: DuckTable, checked: Checked, worth: str, cut_by: str) -> Valued:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, different_lengths
-from ..validate import check_amount
+from ..validate import AMOUNTS, RULES, check_amount
 from . import rules
 
 Codes = NDArray[np.intp]
@@ -26,6 +26,12 @@ def check_worth_given(worth: Any, cost: Any, cut_by: str) -> None:
     if worth is None and (cost is not None or cut_by != "score"):
         given = "cost" if cost is not None else "cut_by"
         raise InputError(given, "goes with the worth of each row", "give {worth}, or leave it out")
+
+
+def bad_amount(name: str, row: int | str, amount: float) -> InputError:
+    """An amount of a row that is none: negative, infinite or beyond every currency; a cost also if it is 0."""
+    remedy = f"pass {'' if name == 'cost' else '0, or '}amounts from {AMOUNTS[0]:g} to {AMOUNTS[1]:g}"
+    return InputError(name, f"is {amount:g}", remedy, row=row)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +48,7 @@ class Worth:
     @classmethod
     def of(cls, worth: Any, cost: Any, cut_by: str, n: int) -> Worth | None:
         """From the columns that users give; None where there are none."""
+        RULES["cut_by"](cut_by, "cut_by")  # a measure called by itself has no other check
         check_worth_given(worth, cost, cut_by)
         if worth is None:
             return None
@@ -50,15 +57,15 @@ class Worth:
         columns: list[Any] = []
         for name, column in (("worth", worth), ("cost", cost)):
             of_rows = np.full(n, check_amount(column, name)) if isinstance(column, Real) else column  # one for all
-            values, low, high = (None, 0.0, 0.0) if of_rows is None else as_numbers(of_rows, name)
+            values = None if of_rows is None else as_numbers(of_rows, name)[0]
             if values is not None and len(values) != n:
                 raise different_lengths(name, len(values), "y_score", n)
-            if values is not None and (low < 0 or high == np.inf or (name == "cost" and low == 0)):
-                bad = (values < 0) | np.isinf(values) | ((values == 0) & (name == "cost"))
-                row = int(np.argmax(bad))
-                remedy = f"pass {'positive' if name == 'cost' else 'finite'} amounts, none of them negative"
-                raise InputError(name, f"is {float(values[row]):g}", remedy, row=row)
-            columns.append(values if values is None else values.astype(np.float64))
+            if values is not None:
+                values = values.astype(np.float64)
+                bad = ((values < AMOUNTS[0]) & ((values != 0) | (name == "cost"))) | (values > AMOUNTS[1])
+                if bad.any():
+                    raise bad_amount(name, int(np.argmax(bad)), values[np.argmax(bad)])
+            columns.append(values)
         return cls(columns[0], columns[1], cut_by)
 
     def part(self, rows: NDArray[Any]) -> Worth:
