@@ -248,3 +248,18 @@ def test_the_error_of_a_condition_tells_what_is_missing() -> None:
     assert parse_condition("f_beta(beta=2)(a b) - f_beta(beta=2)(c-d) > −1%").models == ("a b", "c-d")
     assert parse_condition("macro(f1) > 1%").models == ()
     assert parse_condition("macro(f1)(new) > 1%") == Condition("macro(f1)", ">", 0.01, ("new",))
+
+
+def test_a_quota_larger_than_a_segment_leaves_it_undecided() -> None:
+    """Also where the measure was not evaluated before."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    p, by = rng.random(300) / 2 + 0.4 * y, np.where(np.arange(300) < 12, "tiny", "big")
+    q = p + 0.1 * rng.random(300)
+    outcome = cl.check(cl.evaluate(y, p, by=by, measures=["roc_auc"]), "hit_rate@20 >= 0.2", "roc_auc >= 0.5")
+    rows = {(row["segment"], row["condition"].split()[0]): row for row in outcome.table}
+    assert rows["tiny", "hit_rate@20"]["outcome"] == "undecided"
+    assert "the quota is larger than the segment, which has 12 cases" in rows["tiny", "hit_rate@20"]["evidence"]
+    assert rows["big", "hit_rate@20"]["outcome"] == "pass"
+    both = cl.compare(y, {"p": p, "q": q}, by=by, measures=["roc_auc"])
+    assert cl.check(both, "hit_rate@20(p) - hit_rate@20(q) >= -0.3").table[1]["outcome"] == "undecided"

@@ -45,6 +45,7 @@ def test_the_page_shows_the_files() -> None:
         ("roc_auc >= 0.7", "fail", 4, "undecided"),
         ("roc_auc >= 0.7", "warn", 0, "undecided"),
         ("no_such_measure >= 0.7", "warn", 2, None),
+        ("roc_auc(network) - roc_auc(tree) >= -0.3", "fail", 0, "pass"),
     ],
 )
 def test_the_gate_gives_its_verdict_and_a_summary(
@@ -52,6 +53,7 @@ def test_the_gate_gives_its_verdict_and_a_summary(
 ) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     words = {"FILE": str(ROOT / "examples" / "applicants.csv"), "LABEL": "completed", "SCORE": "network"}
+    words |= {"SCORE": "tree\nnetwork"} if "tree" in conditions else {}
     written = {"SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "output")}
     asked = {"CONDITIONS": conditions, "UNDECIDED": undecided, "OPTIONS": "--seed\n0\n"}
     command = ["bash", str(EXAMPLE / "gate.sh")]

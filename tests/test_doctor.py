@@ -96,10 +96,10 @@ def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n0.5,0.25\n0.75,0.125\n0.1,0.2\n")
     assert "no column has two values" in run("doctor", path).stdout
-    path.write_text("y,z,p\n1,0,0.5\n0,1,0.25\n1,1,0.75\n")
+    path.write_text("x,z,p\n1,0,0.5\n0,1,0.25\n1,1,0.75\n")
     done = run("doctor", path).stdout
-    assert "several columns could be the label: 'y', 'z'" in done
-    assert f"Next: cutline doctor {path} --label y" in done
+    assert "several columns could be the label: 'x', 'z'" in done
+    assert f"Next: cutline doctor {path} --label x" in done
     with pytest.raises(cl.InputError, match="cannot be examined"):
         cl.doctor({"y": [1, 0], "p": [1, 0]})
 

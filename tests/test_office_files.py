@@ -270,3 +270,89 @@ def test_one_wart_takes_one_command(cover: Path, workbook: Path, tmp_path: Path)
 def test_the_message_on_a_reversed_score_names_the_option(tmp_path: Path) -> None:
     pd.DataFrame(TABLE).to_csv(tmp_path / "t.csv", index=False)
     assert "--negate" in run("evaluate", tmp_path / "t.csv", "--label", "y", "--score", "marker").output
+
+
+def test_the_same_options_on_a_cluster(spark: Any, tmp_path: Path) -> None:
+    """Conditions, a changed sign and labels spelled in several ways: as in memory."""
+    source("parquet", tmp_path)
+    table = spark.read.parquet(str(tmp_path / "t.parquet"))
+    for condition, rows in CONDITIONS:
+        assert auc(table, where=condition) == pytest.approx(cl.roc_auc(Y[rows], MARKER[rows]), abs=1e-12), condition
+    assert auc(table, negate=["marker"]) == pytest.approx(cl.roc_auc(Y, -MARKER), abs=1e-12)
+    how = {"label": "word", "pos_label": "yes", "ignore_case": True}
+    assert auc(table, **how) == pytest.approx(cl.roc_auc(Y, MARKER), abs=1e-12)
+
+
+TITLES = {
+    "shorter lines": "Campaign;;\nmade on;1.5.2024;\n\n",
+    "lines that a spreadsheet filled up": "Campaign;;;\nmade on;1.5.2024;;\n;;;\n",
+}
+
+
+@pytest.mark.parametrize("title", list(TITLES))
+def test_a_title_of_several_cells_is_skipped(title: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f"{k};{'ja' if k % 3 else 'nein'};{k % 7},{k % 10};x" for k in range(1, 40))
+    path.write_text(f"{TITLES[title]}number;bought;score;note\n{rows}\n")
+    done = run("evaluate", path, "--label", "bought", "--positive", "ja", "--score", "score")
+    assert done.exit_code == 2
+    assert "has 3 lines above the header; leave them out with --skip-rows 3" in done.stderr
+    assert cl.doctor(str(path)).command.endswith("--skip-rows 3")
+    assert run("evaluate", path, "--positive", "ja", "--skip-rows", 3).exit_code == 0
+
+
+def test_a_line_with_a_field_too_many_is_no_title(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p,q\n1,0.5,1\n0,0.4,2\n1,0.5,1,9\n0,0.1,3\n1,0.7,5\n")
+    assert "line 4 has 4 fields" in run("evaluate", path, "--label", "y", "--score", "p").stderr
+
+
+@pytest.mark.parametrize("cover", [[["Report"], ["made in 2024"]], [["Report", "2024"], ["by", "me"]]])
+def test_a_cover_sheet_is_named_in_the_error(cover: list[list[str]], tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Cover"
+    for cells in cover:
+        book.active.append(cells)
+    sheet = book.create_sheet("Data")
+    for cells in [["y", "p"], *([int(y), float(p)] for y, p in zip(Y, MARKER, strict=True))]:
+        sheet.append(cells)
+    book.save(tmp_path / "t.xlsx")
+    told = run("evaluate", tmp_path / "t.xlsx", "--label", "y", "--score", "p").stderr
+    if len(cover[0]) == 1:
+        assert told.endswith("'Cover', has no table; choose the sheet 'Data' with --sheet Data\n")
+    else:
+        assert "t.xlsx (sheet 'Cover' of 2) has no column" in told
+    assert "--sheet Data" in cl.doctor(str(tmp_path / "t.xlsx")).command
+
+
+@pytest.mark.parametrize("mark", ["?", ".", "#NV", "n/a"])
+def test_marks_of_missing_cells_are_dropped(mark: str, tmp_path: Path) -> None:
+    cells = ["0.5", mark, "0.25", "0.75", "0.5"]
+    table = {"y": ["no", "yes", "no", "yes", "yes"], "p": cells}
+    for door in ("pandas", "csv", "relation"):
+        how: Any = {"label": "y", "score": "p", "pos_label": "yes", "interval": None}
+        ev = cl.evaluate(source(door, tmp_path, table), missing="drop", **how)
+        assert (ev.dropped, ev["roc_auc"].value) == (1, 0.875)
+        with pytest.raises(cl.InputError, match="missing value"):
+            cl.evaluate(source(door, tmp_path, table), **how)
+
+
+def test_doctor_finds_the_outcome_among_columns_with_two_values(tmp_path: Path) -> None:
+    table = {"sex": np.where(MONTH > 6, "m", "f"), "left": WORDS, "age": MONTH * 3, "p": MARKER / 10_000}
+    path = source("csv", tmp_path, table)
+    found = cl.doctor(path)
+    assert found.label == "left"
+    assert "'left' spells a label in several ways: --ignore-case joins them" in found.findings
+    assert found.command == f"cutline evaluate {path} --label left --positive yes --ignore-case --score p"
+    assert not any("--cluster" in sentence for sentence in found.findings)  # an age repeats, and clusters nothing
+    assert run(*found.command.split()[1:]).exit_code == 0
+    told = run("evaluate", path, "--label", "left", "--score", "p").stderr
+    assert "join those that differ only in case or spaces with --ignore-case" in told
+
+
+def test_a_changed_sign_is_told_with_what_it_means_for_thresholds(tmp_path: Path) -> None:
+    told = run(
+        "cut", source("csv", tmp_path), "--score", "marker", "--negate", "marker", "--maximize", "f1", "--label", "y"
+    )
+    assert "score > -3 means marker < 3" in told.stderr

@@ -356,13 +356,22 @@ def test_goals_have_one_name() -> None:
         assert f"  {goal}: " in why
 
 
+def test_an_error_is_wrapped_on_a_terminal_and_one_line_elsewhere() -> None:
+    words = ("evaluate", APPLICANTS, "--label", "completed", "--score", "no such column", "--quota", "20")
+    text, status = shown(*words, width=60)
+    assert status == 2
+    assert max(map(len, text.splitlines())) <= 60
+    assert " ".join(text.split()) == CliRunner().invoke(cli, list(words)).stderr.strip()
+    assert "\n" not in CliRunner().invoke(cli, list(words)).stderr.rstrip("\n")
+
+
 def test_one_class_is_an_error_unless_a_measure_is_named(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("y,p,q\n1,.3,.2\n1,.4,.9\n1,.6,.1\n", encoding="utf-8")
     for words in (("evaluate", str(path), "--label", "y", "--score", "p"), ("compare", str(path), "--label", "y")):
         done = CliRunner().invoke(cli, list(words))
         assert done.exit_code == 2
-        assert "there are no negative cases, so the ranking cannot be judged" in done.stderr
+        assert "there are no negative cases, so the ranking cannot be evaluated" in done.stderr
         assert "*" not in done.stdout
         assert "if your goal is" not in done.stdout
         assert CliRunner().invoke(cli, [*words, "--measure", "brier_score"]).exit_code == 0

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# A gate for any CI system. Reads FILE, LABEL, SCORE, CONDITIONS (one per line), OPTIONS (one word per line) and
-# UNDECIDED (fail or warn) from the environment, runs cutline check and appends its Markdown to SUMMARY.
+# A gate for any CI system. Reads FILE, LABEL, SCORE (one per line), CONDITIONS (one per line), OPTIONS (one word per
+# line) and UNDECIDED (fail or warn) from the environment, runs cutline check and appends its Markdown to SUMMARY.
 # Exit status: that of cutline check (0 pass, 3 fail, 4 undecided, 2 bad input); with UNDECIDED=warn, 4 becomes 0.
 set -u
 summary=${SUMMARY:-${GITHUB_STEP_SUMMARY:-/dev/stdout}}
 words=()
+while IFS= read -r line; do
+    [ -n "$line" ] && words+=(--score "$line")
+done <<< "${SCORE:?set SCORE}"
 while IFS= read -r line; do
     [ -n "$line" ] && words+=("$line")
 done <<< "${OPTIONS:-}"
@@ -14,7 +17,7 @@ while IFS= read -r line; do
         *) words+=("$line") ;;
     esac
 done <<< "${CONDITIONS:?set CONDITIONS, one condition per line}"
-text=$(cutline check "${FILE:?set FILE}" --label "${LABEL:?set LABEL}" --score "${SCORE:?set SCORE}" --format markdown "${words[@]}")
+text=$(cutline check "${FILE:?set FILE}" --label "${LABEL:?set LABEL}" --format markdown "${words[@]}")
 status=$?
 case $status in
     0) verdict=pass ;;

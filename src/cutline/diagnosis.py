@@ -40,6 +40,9 @@ _TOTALS = ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "s
 _REPEATING = {"patient", "person", "subject", "customer", "client", "user", "member", "household", "kunde", "patientin"}
 _REPEATING |= {"day", "date", "tag", "datum", "session", "visit", "account", "device"}
 _DAY_CELL = "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*"
+# Of two values, one is mostly among these where a column is an outcome, and mostly none where it is a group (m, f).
+_OUTCOMES = {*rules.AFFIRMATIVE, "1", "1.0"}
+_LABEL_NAMES = {"y", "y_true", "label", "class", "target", "outcome", "klasse"}
 _EXAMINED = 200  # columns of text in whose last cell a word for a total is looked for
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
 
@@ -185,6 +188,19 @@ class _Examination:
             except InputError:  # several models, or several columns that could be the label of several classes
                 self.classes, self.models = find_class_models(table, label) or (None, ())
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
+        # The values of a label, as they are with --ignore-case; more than two are no label of two classes.
+        words = [p.name for p in self.profiles if p.sort == rules.WORD and 2 <= p.distinct <= _LABELS]
+        spellings = {name: [str(v) for v in table.values_of(name, _LABELS + 1)] for name in {*words, *candidates}}
+        spellings = {name: [v for v in values if v not in rules.MISSING_TEXT] for name, values in spellings.items()}
+        joined = {name: {value.strip().casefold() for value in values} for name, values in spellings.items()}
+        misspelled = [name for name in words if len(joined[name]) == 2 < len(spellings[name])]
+        if label is None:
+            candidates += [name for name in misspelled if name not in candidates]
+            outcomes = [name for name in candidates if name.casefold().strip() in _LABEL_NAMES]
+            outcomes = outcomes or [name for name in candidates if joined[name] & _OUTCOMES]
+            if len(outcomes) == 1 < len(candidates) and self.classes is None:
+                self.say(f"several columns could be the label: {listed(candidates)}; {outcomes[0]!r} is taken here")
+                candidates = outcomes
         if self.classes is not None:
             candidates = [self.classes.label]
         self.long = None if self.classes is not None else case_and_model(table, self.profiles, candidates)
@@ -192,6 +208,7 @@ class _Examination:
             candidates = [name for name in candidates if name not in self.long]
         self.labels = candidates
         self.label = candidates[0] if len(candidates) == 1 else None
+        self.ignore_case = self.label in misspelled
         free = [p for p in self.profiles if p.name not in (*candidates, *(self.long or ()))]
         self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
         self.chosen = self.scores  # for the command
@@ -231,7 +248,8 @@ class _Examination:
             if repeats and column.kind == "text" and not is_day:
                 matches = DUCKDB.matches(column.sql, _DAY_CELL)
                 is_day = self.table.count([f"NOT ({matches})"])[0] <= p.missing
-            if repeats and (is_day or words & _REPEATING or "cluster" in self._roles(p)):
+            is_code = p.sort == rules.WORD or "id" in words  # an age or an amount repeats, and clusters nothing
+            if repeats and (is_day or words & _REPEATING or ("cluster" in self._roles(p) and is_code)):
                 self.say(
                     f"{p.name!r} has {p.distinct:,} values in {there:,} rows: if rows of one value depend on each "
                     f"other (one person, one day), add --cluster {shlex.quote(p.name)}, or intervals are too short"
@@ -314,10 +332,12 @@ class _Examination:
                 why = f"no column has two values{others}, so the label cannot be inferred"
             self.say(f"{why}; choose one with --label")
             return ""
-        column = self.table.named[self.label]
+        cell = f"CAST({self.table.named[self.label].sql} AS VARCHAR)"
+        if self.ignore_case:
+            cell = f"lower(trim({cell}))"
+            self.say(f"{self.label!r} spells a label in several ways: --ignore-case joins them")
         counted = self.table.rows(
-            f"SELECT CAST({column.sql} AS VARCHAR) AS v, count(*) AS n FROM {self.table.relation} "
-            "GROUP BY v ORDER BY n DESC, v LIMIT 6"
+            f"SELECT {cell} AS v, count(*) AS n FROM {self.table.relation} GROUP BY v ORDER BY n DESC, v LIMIT 6"
         )
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
@@ -381,6 +401,7 @@ class _Examination:
             return []
         profile_of = {p.name: p for p in self.profiles}
         how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
+        how["ignore_case"] = self.ignore_case
         rows: list[dict[str, Any]] = []
         for name in self.scores:
             try:
@@ -478,8 +499,9 @@ class _Examination:
         elif self.classes is not None:
             evaluate(self.table, measures=["accuracy"], **how)
         else:
-            how |= {"pos_label": self.pos_label, "measures": ["roc_auc"]}
+            how |= {"pos_label": self.pos_label, "measures": ["roc_auc"], "ignore_case": self.ignore_case}
             words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
+            words += ["--ignore-case"] if self.ignore_case else []
             words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
             scores = [part for name in usable for part in ("--score", name)]
             if self.long is not None:

@@ -23,6 +23,7 @@ from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
 from .partition import label_of
+from .quotas import why_no_cut
 from .table import (
     HasSections,
     MappingResult,
@@ -649,10 +650,17 @@ def check_conditions(result: Any, conditions: Sequence[str], *, adjust: bool = F
         # what has no value here has none at another level
         valued = (c for c in parsed if c not in estimates or (adjust and estimates[c].value == estimates[c].value))
         again = list(dict.fromkeys(condition.measure for condition in valued))
+        no_cut: dict[str, str] = {}
+        if segments is not None and hasattr(evaluated, "ranking") and not evaluated.rows.batched:
+            quotas = {measure: quota for measure in again if (quota := parse_measure(measure).quota) is not None}
+            no_cut = {measure: why_no_cut(quota, evaluated.ranking.cases) for measure, quota in quotas.items()}
+        again = [measure for measure in again if not no_cut.get(measure)]
         more: Any = part.with_measures(*again, level=level) if again else part
         for condition in parsed:
             source = more if condition.measure in again else part
-            estimate = condition.estimate_in(source)
+            reason = no_cut.get(condition.measure, "")
+            no_value = Estimate(condition.measure, math.nan, reason=reason)
+            estimate = no_value if reason else condition.estimate_in(source)
             outcome, why = condition.judge(estimate, alone=segments is None)
             model = source.first if isinstance(source, Models) else source
             spec = getattr(model, "specs", {}).get(estimate.name)

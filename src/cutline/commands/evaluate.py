@@ -360,7 +360,7 @@ def one_class_status(ev: Evaluation, measures: Sequence[str]) -> int:
     absent = [kind for kind in ("positive", "negative") if ev.facts[f"{kind}s"] == 0]
     if not absent or measures:
         return 0
-    note(f"error: there are no {absent[0]} cases, so the ranking cannot be judged; name measures with --measure")
+    note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
     return 2
 
 
@@ -462,7 +462,8 @@ def _evaluate_segments(
     shown = {"all_measures": asked.everything, "fairness": asked.fairness, "measures": asked.measures}
     sections = partial(seg.sections, terms=COMMAND_LINE, **shown)
     settings = settings_of(seg.overall, seg.overall.facts["rows"], asked.measures)
-    more = ["--all (every measure and difference)", "--fairness", "--html report.html"]
+    fairness = [] if asked.fairness else ["--fairness"]
+    more = ["--all (every measure and difference)", *fairness, "--html report.html"]
     return Report(seg, facts, settings, document, sections=sections, more=more, **pictures(every, facts, asked))
 
 

@@ -15,7 +15,7 @@ from .. import __version__
 from ..errors import InputError, LabelWarning
 from ..table import clean
 from .options import COMMAND_LINE, TERMS
-from .output import note
+from .output import fit, note
 
 # Section of the help -> the commands in it: the module of each, and its line. The help must not import the commands.
 SECTIONS = {
@@ -72,7 +72,7 @@ class Refusal(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the line."""
-        click.echo(f"cutline: {self.message}", file=file, err=True)
+        click.echo(fit(f"cutline: {self.message}"), file=file, err=True)
 
 
 class LazyGroup(click.Group):

@@ -32,10 +32,14 @@ def note(message: str) -> None:
     """A message for people, on standard error; none with --quiet."""
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get(QUIET):
-        text = clean(message)
-        if sys.stderr.isatty():
-            text = "\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns, break_on_hyphens=False))
-        click.echo(text, err=True)
+        click.echo(fit(clean(message)), err=True)
+
+
+def fit(text: str) -> str:
+    """A line for standard error: wrapped to the width of a terminal, and one line where it goes elsewhere."""
+    if not sys.stderr.isatty():
+        return text
+    return "\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns, break_on_hyphens=False))
 
 
 def say(text: str = "") -> None:

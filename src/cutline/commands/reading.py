@@ -78,6 +78,8 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     named = [name for pattern in scores for name in matching(table, pattern)]
     for name in named:
         table.column(name, "score")
+    for name in dict.fromkeys(asked.negate):
+        note(f"the sign of {name!r} is changed, also in thresholds: score > -3 means {name} < 3")
     label = asked.label
     if label is not None:
         table.column(label, "label")

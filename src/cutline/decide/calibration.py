@@ -188,7 +188,19 @@ class Calibration(HasSections, HasPlot, DictResult):
     def summary(self) -> str:
         """The result of the test, in one sentence."""
         verdict = "the probabilities are not calibrated" if self.p_value < 0.05 else "no evidence of miscalibration"
-        return f"{self.name}: {verdict} (p = {self.p_value:.3g})"
+        test = f"(p = {self.p_value:.3g})"
+        readings = (
+            (self.slope, "slope", 1.0, "too extreme", "not extreme enough"),
+            (self.in_the_large, "average bias", 0.0, "too high on average", "too low on average"),
+        )
+        for e, what, ideal, below, above in readings if self.p_value >= 0.05 else ():
+            if e.high < ideal or e.low > ideal:  # one number finds what a test of errors of any shape has no power for
+                how = below if e.high < ideal else above
+                within = f"{e.value:.2f}, {self.level:.0%} interval {e.low:.2f} to {e.high:.2f}"
+                return (
+                    f"{self.name}: probabilities are {how} ({what} {within}); the overall test does not show it {test}"
+                )
+        return f"{self.name}: {verdict} {test}"
 
     def sections(self) -> list[Section]:
         """Whether the probabilities are right, by how much they are not, and what that costs."""
@@ -227,7 +239,7 @@ def calibrate(
 ) -> Calibration:
     """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
     check_probabilities(sample, "calibration")
-    need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be judged")
+    need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be evaluated")
     if clusters is not None:
         why = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
         raise InputError("clusters", why, "leave it out")

@@ -14,10 +14,18 @@ from ..errors import PYTHON, Terms
 from ..estimate import Estimate
 from ..table import Figure, Section, Table, count, joined, pluralize
 from .render import shaded
-from .words import between, difference_rows, measure_rows, name_of, short_comparison, short_rows, written
+from .words import (
+    between,
+    difference_rows,
+    difference_sentences,
+    measure_rows,
+    name_of,
+    short_comparison,
+    short_rows,
+    written,
+)
 
 if TYPE_CHECKING:
-    from ..catalogue.declare import Spec
     from ..class_evaluation import ClassComparison, ClassEvaluation, Confusion
     from ..decide.operating import Abstention
 
@@ -282,16 +290,4 @@ def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) 
     others = joined([f"{name} {value}" for name, value in values.items() if name not in verdict.tied])
     lead = verdict.lead[0].upper() + verdict.lead[1:] if verdict.status == "clear" else verdict.lead
     told = [f"{lead}: {name_of(spec)} {values[verdict.best]}{f', {others}' if others else ''}."]
-    for name, gap in verdict.tested.items():
-        if gap.difference:
-            sure = "clear" if gap.leader == verdict.best else "could be chance"
-            told.append(
-                f"{verdict.best} − {name}: {_gap(spec, gap.difference)} ({gap.level:.0%} interval "
-                f"{_gap(spec, gap.low)} to {_gap(spec, gap.high)}), {sure}."
-            )
-    return [*told, *class_notices(list(comparison.evaluations.values()), terms)]
-
-
-def _gap(spec: Spec, value: float) -> str:
-    """A difference as it is read: of shares in percentage points."""
-    return written(spec, value).replace("%", " points").replace("-", "−")
+    return [*told, *difference_sentences(verdict, spec), *class_notices(list(comparison.evaluations.values()), terms)]

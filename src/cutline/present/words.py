@@ -702,7 +702,24 @@ def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
     sentence = "" if needed is None or verdict.rival is None else needed.sentence(verdict.rival.margin)
     need = f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
     title = title_of(spec, comparison.threshold).removesuffix(" ↓")
-    return [f"By {title}, {verdict.lead}: {value}.{need}", *([] if comparison.paired else [OWN_CASES])]
+    gaps = (
+        difference_sentences(verdict, spec) if len(comparison.evaluations) == 2 and len(comparison.specs) == 1 else []
+    )
+    return [f"By {title}, {verdict.lead}: {value}.{need}", *gaps, *([] if comparison.paired else [OWN_CASES])]
+
+
+def difference_sentences(verdict: Any, spec: Spec) -> list[str]:
+    """The difference of the best model from each model that it was tested against; of shares in percentage points."""
+
+    def points(value: float) -> str:
+        return written(spec, value).replace("%", " points").replace("-", "−")
+
+    return [
+        f"{verdict.best} − {name}: {points(gap.difference)} ({gap.level:.0%} interval {points(gap.low)} to "
+        f"{points(gap.high)}), {'clear' if gap.leader == verdict.best else 'could be chance'}."
+        for name, gap in verdict.tested.items()
+        if gap.difference
+    ]
 
 
 def range_answer(result: Any) -> list[str]:

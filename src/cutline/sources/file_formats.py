@@ -267,9 +267,13 @@ def _sheet(path: str, shown: str, text: TextFormat, folder: str) -> tuple[str, t
         title = str(text.sheet) if str(text.sheet) in sheets else [*sheets, ""][at] if at < len(sheets) else ""
         if title not in sheets:
             raise InputError("sheet", f"is {show(text.sheet)}, but {shown} has {listed(sheets)}", "choose one of these")
-    elif text.guess and cells[title] < max(cells.values()):
-        title = max(cells, key=cells.__getitem__)
-        guessed["sheet"] = title
+    elif cells and cells[title] < max(cells.values()):
+        largest = max(cells, key=cells.__getitem__)
+        if text.guess:
+            guessed["sheet"] = title = largest
+        elif max(sum(cell is not None for cell in row) for row in sheets[title]) < 2:
+            problem = f"{shown}: the first sheet, {show(title)}, has no table"
+            raise InputError(None, problem, f"choose the sheet {show(largest)} with {{sheet={largest!r}}}")
     if not cells.get(title):
         raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
     filled = [sum(cell is not None for cell in row) for row in sheets[title]]
@@ -356,8 +360,9 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         records, size = _records(head, delimiter, quote), 8 * size
     if not records:
         raise InputError(None, f"{file.shown} is empty", "give a file with a header and rows")
-    if text.skip_rows is None and (len(records[0]) < 2 or len(records[0]) < len(records[min(len(records) - 1, 1)])):
-        skipped = _cover_lines(head, text.delimiter, quote)
+    first, widest = records[0], max(map(len, records[:_MOST_COVER]))
+    if text.skip_rows is None and (len(first) < max(2, widest) or sum(not cell.strip() for cell in first) > 1):
+        skipped = _cover_lines(head, text.delimiter, quote, len(first))
         if skipped:
             _refuse_cover(file.shown, skipped, text, guessed)
             text = replace(text, skip_rows=skipped)
@@ -393,13 +398,19 @@ def _without_lines(head: _Head, lines: int) -> _Head:
     return head._replace(text=re.sub(rf"\A(?:[^\r\n]*(?:\r\n|\r|\n)){{0,{lines}}}", "", head.text)) if lines else head
 
 
-def _cover_lines(head: _Head, delimiter: str | None, quote: str) -> int:
-    """The fewest lines above a table whose records all have as many cells as its first, and at least two; else 0."""
+def _cover_lines(head: _Head, delimiter: str | None, quote: str, width: int) -> int:
+    """The fewest lines above a table whose records all have as many cells as its first, and at least two; else 0.
+
+    A spreadsheet fills the lines of a title up with delimiters: its table is no narrower, and names its columns.
+    """
     for lines in range(1, _MOST_COVER):
         rest = _without_lines(head, lines)
         for sign in _DELIMITERS if delimiter is None else (delimiter,):
             records = _records(rest, sign, quote)
-            if len(records) > 2 and len(records[0]) > 1 and len({len(record) for record in records}) == 1:
+            if len(records) < 3 or {len(record) for record in records} != {max(2, width, len(records[0]))}:
+                continue
+            empty = sum(not cell.strip() for cell in records[0])  # an index may lack a name
+            if len(records[0]) > width or (empty < 2 and not _is_data(records)):
                 return lines + _blank_lines(rest)
     return 0
 

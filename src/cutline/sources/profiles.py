@@ -210,7 +210,7 @@ def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
     for profile in found:
         if profile.distinct > 3 or profile.is_index:  # approximate: the exact count follows for the few
             continue
-        values = table.values_of(profile.name, 3)
+        values = [value for value in table.values_of(profile.name, 4) if value not in rules.MISSING_TEXT]
         pair = {rules.wanted_number(v) for v in values} if profile.is_number else set()
         if (profile.is_number and pair in ({0.0, 1.0}, {-1.0, 1.0})) or (not profile.is_number and len(values) == 2):
             possible.append(profile.name)

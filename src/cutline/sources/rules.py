@@ -46,7 +46,8 @@ TRUTH, NUMBER, WORD = "truth", "number", "word"
 PAIRS = ((0, 1), (-1, 1))  # numbers that show which of them is positive: the second
 KEYS = ("clusters", "batch", "segment", "by")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
-MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
+# "?" is ARFF's and the UCI repository's, "." that of SAS and Stata, "#NV" a German Excel's; "-" may be a label.
+MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "#NV", "NaN", "nan", "NULL", "null", "<NA>", "?", ".")
 
 # Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike. No two parts that
 # match the same sign and may be empty stand side by side: a long cell would be tried at each of its signs.
@@ -285,10 +286,14 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
     """Labels that do not say which of them is positive; ``values`` are in order."""
     distinct = list(dict.fromkeys(map(plain_value, values)))
     if len(distinct) > 2:
+        alike = len({str(label).strip().casefold() for label in distinct}) == 2
         return InputError(
             "y_true",
             f"holds more than two labels ({_first_values(distinct)})",
-            "choose the positive one with {pos_label}, and leave out rows that are neither positive nor negative "
+            "join those that differ only in case or spaces with {ignore_case=True}, and choose the positive one with "
+            "{pos_label}"
+            if alike
+            else "choose the positive one with {pos_label}, and leave out rows that are neither positive nor negative "
             "(several classes need a score for each)",
         )
     them = " and ".join(map(show, distinct))

@@ -283,6 +283,7 @@ class SqlTable(ABC):
     """A table that can be asked by SQL; several of its columns may be called alike."""
 
     dialect: Dialect
+    understood: tuple[str, ...] = ()  # what is not plain about its files
 
     def __init__(self, name: str, columns: Sequence[Column]) -> None:
         self.name = name
@@ -320,7 +321,8 @@ class SqlTable(ABC):
 
     def column(self, name: str, role: str) -> Column:
         """A column by its name; raises an error for one that is not there, or that several are called."""
-        check_name(self.name, name, role, self.names, [column.heading for column in self.columns])
+        sheet = next((f" ({words})" for words in self.understood if words.startswith("sheet ")), "")
+        check_name(self.name + sheet, name, role, self.names, [column.heading for column in self.columns])
         return self.named[name]
 
     def refuse(self, error: InputError, column: str) -> InputError:
