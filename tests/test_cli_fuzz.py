@@ -98,6 +98,7 @@ def _base(call: str, path: Path) -> list[str]:
         "select": ["--score", "p", "--quota", "3"],
         "cut": [*one, "--recall", ".5", *quick],
         "plan": [*one, "--cost", "1", "--value", "3", *quick],
+        "uplift": ["--treated", "y", "--outcome", "q", "--score", "p"],
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],

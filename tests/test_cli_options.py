@@ -31,6 +31,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
     "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),
     "compare --consistency": ([*TWO, "--consistency"], ["verbs.compare"]),
+    "uplift": (["--treated", "y", "--outcome", "d", "--score", "p"], ["decide.targeting.uplift"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
@@ -76,6 +77,9 @@ VALUES: dict[str, list[str]] = {
     "interval": ["bootstrap"],
     "quota_by": ["r=n:3,s:4"],
     "tolerance": ["0.01"],
+    "treated": ["z"],
+    "outcome": ["w"],
+    "propensity": ["i"],
 }
 FLAGS = {"no_intervals"}
 # Options about the file, about what is printed or written, or that turn to another function; and those that a call

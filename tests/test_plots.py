@@ -66,6 +66,8 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
     if kind == "plan":
         sample = one.sample
         return cl.plan(sample.positive, sample.score, cost=1, value=3, quota=100, n_resamples=100), {}
+    if kind == "uplift":
+        return cl.uplift(np.arange(len(one.sample)) % 2, one.sample.positive, one.sample.score), {}
     if kind in ("screening", "voting"):
         scores = {name: ev.sample.score for name, ev in comparison.evaluations.items()}
         if kind == "voting":

@@ -107,6 +107,8 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),
     "Selection": lambda: cl.select(P, 10),
     "Screening": lambda: cl.screen(Y, [(P, 30), (Q, 10)]),
+    "Uplift": lambda: cl.uplift(Y, Q, P),
+    "UpliftComparison": lambda: cl.uplift(Y, Q > 0.5, {"p": P, "q": Q}),
     "SelectiveVoting": lambda: cl.papers.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
     "PermutationTest": lambda: cl.label_permutation_test(Y, P, n_permutations=20),
     "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),

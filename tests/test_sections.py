@@ -66,6 +66,8 @@ def results() -> dict[str, Any]:
         "rules": batched.batches.rules(),
         "classes": cl.evaluate(labels, matrix, n_resamples=20),
         "plan": cl.plan(y, p, cost=1, value=3, n_resamples=20),
+        "uplift": cl.uplift(day % 2, y, p),
+        "uplifts": cl.uplift(day % 2, y, {"a": p, "b": q}),
         "calibration": ev.calibration(),
         "check": cl.check(ev, "roc_auc >= 0.5"),
         "cheapest": both.cheapest(cost_fp=1, cost_fn=3),

@@ -148,6 +148,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "sql": {"table": "t", "label": "y", "score": "p", "dialect": "postgres"},
     "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
+    "uplift": {"treated": Y, "outcome": P, "y_score": P},
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
 }

@@ -105,6 +105,7 @@ from .decide.thresholds import (
     Cut as Cut,
     threshold_for as threshold_for,
 )
+from .decide.targeting import uplift as uplift
 from .diagnosis import doctor as doctor
 from .engines.count_query import sql as sql
 from .errors import (

@@ -362,6 +362,21 @@ PARAMETERS: dict[str, str] = {
         "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
     ),
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
+    "uplift.treated": "Which rows were treated: 1 and 0, or labels with ``pos_label``; or a table, with the names of "
+    "its columns.",
+    "uplift.outcome": "What came of each row: 0 and 1, or an amount; or the name of its column.",
+    "uplift.y_score": "The targeting score of each row, or a mapping from name to scores. Higher scores are treated "
+    "first.",
+    "uplift.treatment": "The name of the column that tells who was treated.",
+    "uplift.score": "The name of the score column, or a list of names.",
+    "uplift.propensity": "The probability that each row had of being treated, by the design of the trial; an array, "
+    "one number, or the name of its column. By default the same for all rows.",
+    "uplift.quota": "How many are treated: an int is a number of cases, a float strictly between 0 and 1 is a share of "
+    "them.",
+    "uplift.pos_label": "The label of treated rows.",
+    "Uplift.gain_in_words.key": "Which of the estimates: ``'gain'``, ``'everyone'`` or ``'over_random'``.",
+    "Uplift.gain_in_words.than": "What it is compared with, in words.",
+    "Uplift.plot.kind": "``'uplift'``: the gain by number of cases treated.",
     "triplet_loss.margin": "How much farther away the negative must be than the positive.",
     "Evaluation.at.quota": "Cut after this many cases, or this share of them.",
     "Evaluation.at.threshold": "Cut at this score: cases above it are taken.",
@@ -465,6 +480,7 @@ RETURNS: dict[str, str] = {
     "check": "A :class:`Check`: the outcome, and a row for each condition.",
     "compare": "A :class:`Comparison`; with several classes a :class:`ClassComparison`.",
     "evaluate": "An :class:`Evaluation`; with several classes a :class:`ClassEvaluation`.",
+    "uplift": "An :class:`Uplift`; for several scores an :class:`UpliftComparison`.",
     "sql": "The query, for the warehouse that was named.",
     "extrapolate": "An :class:`Extrapolation`; of two recognisers a :class:`GrowthComparison`.",
     "extrapolate_training": "An :class:`Extrapolation`; with several numbers of training cases a "
@@ -661,6 +677,9 @@ ATTRIBUTES: dict[str, str] = {
     "Plan.batches": "How many batches the plan is the mean of; None for one list.",
     "Quotas.quotas": "The quotas.",
     "Quotas.weights": "The probability of each.",
+    "Uplift.quota": "The number of cases treated.",
+    "Uplift.sums": "The gain of treating the best k, for every k, and the rows of the trial.",
+    "Uplift.influences": "The influence of each row on each of the estimates.",
     "Recommendation.goal": "The goal.",
     "Recommendation.verdict": "The verdict that the recommendation rests on.",
     "Recommendation.why": "Why this measure serves the goal.",

@@ -13,6 +13,7 @@ from .decide.operating import Abstention, OperatingPoint, RiskCoverage
 from .decide.planning import Plan
 from .decide.screening import Screening
 from .decide.selection import Selection, SharedList
+from .decide.targeting import Uplift, UpliftComparison
 from .diagnosis import Diagnosis
 from .estimate import Estimate, Interval
 from .evaluation import EvaluatedBatches, Evaluation
@@ -60,5 +61,7 @@ __all__ = [
     "SwapSet",
     "Table",
     "Trend",
+    "Uplift",
+    "UpliftComparison",
     "Verdict",
 ]

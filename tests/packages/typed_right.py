@@ -51,6 +51,8 @@ assert_type(chosen, cl.results.Selection)
 assert_type(chosen.indices, NDArray[np.intp])
 assert_type(cl.plan(y, p, cost=2, value=5).profit, cl.results.Estimate)
 assert_type(cl.screen(y, [(p, 0.5), (p, 20)]).stages, cl.results.Table)
+assert_type(cl.uplift(y, y, p), cl.results.Uplift)
+assert_type(cl.uplift(y, y, {"a": p, "b": p}), cl.results.UpliftComparison)
 assert_type(cl.evaluate("scores.csv", label="y", score="p"), cl.results.Evaluation)
 assert_type(cl.proportion_interval(8, 10), cl.results.Interval)
 

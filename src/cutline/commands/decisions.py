@@ -1,4 +1,4 @@
-"""``cutline select``, ``cut``, ``plan``, ``screen``, ``vote`` and ``label-plan``: what to do with scores."""
+"""Commands that tell what to do with scores: ``select``, ``cut``, ``plan``, ``uplift``, ``screen`` and others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import itertools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -144,6 +145,63 @@ def plan(asked: PlanArguments) -> Report:
     drawn = {"level": asked.level, "resamples": asked.resamples, "seed": asked.seed}
     settings = {"rows": len(loaded.rows), **given, **drawn}
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve), page=write)
+
+
+class UpliftArguments(
+    o.Arguments, takes=["file", "scores", "negate", *o.LABELS, "level", *o.READING, *o.PRINTED, "html", "plot"]
+):
+    """The options of ``uplift``."""
+
+    treated: str = column("Column that tells which rows were treated, 1 or 0 (see --positive).", required=True)
+    outcome: str = column("Column with what came of each row: 0 or 1, or an amount.", required=True)
+    propensity: str | None = column("Column with the probability of each row to be treated (default: one for all).")
+    quota: Any = option(
+        "Cases to treat: a number (200) or a share (20%).",
+        callback=o.parsed(o.read_quota),
+        default="20%",
+        show_default=True,
+        metavar="N|P%",
+    )
+
+
+@command(
+    UpliftArguments,
+    """\
+  cutline uplift trial.csv --treated mailed --outcome bought --score p
+  cutline uplift trial.csv --treated mailed --outcome bought --score p --score q --quota 10% --html uplift.html
+  cutline uplift trial.csv --treated arm --positive B --outcome spent --score p --propensity e --plot gain.png
+""",
+    renames={"treatment": "--treated", "y_true": "--treated", "label": "--treated"},
+)
+def uplift(asked: UpliftArguments) -> Report:
+    """Estimate what treating the cases with the highest scores brings, from a randomised trial.
+
+    FILE has one row per case: whether it was treated, what came of it, and its score. With several scores they are
+    compared on the same rows.
+    """
+    from ..decide.targeting import uplift as uplift_of
+    from ..present.page import write_page
+    from ..sources.profiles import matching
+
+    if not asked.scores:
+        raise InputError("score", "is missing", "name the column of each targeting score with {score}")
+    with opened(asked) as table:
+        names = list(dict.fromkeys(name for pattern in asked.scores for name in matching(table, pattern)))
+        numbers = [asked.outcome, *asked.named("propensity").values()]
+        for name in (asked.treated, *numbers):
+            table.column(name, "treated" if name == asked.treated else "outcome")
+            if name in names:
+                raise InputError(None, f"column {show(name)} is named for two things", "name another one with {score}")
+        rows = load(table, asked, asked.treated, [*names, *numbers])
+    columns = rows.scores
+    scores: Any = {name: columns[name] for name in names} if len(names) > 1 else columns[names[0]]
+    how: dict[str, Any] = {"quota": asked.quota, "level": asked.level}
+    how["propensity"] = None if asked.propensity is None else columns[asked.propensity]
+    result: Any = uplift_of(rows.positive, columns[asked.outcome], scores, **how)
+    result = result if len(names) > 1 else replace(result, name=names[0])
+    facts = {"file": asked.file, **asked.named("treated", "outcome", "propensity"), "score": ", ".join(names)}
+    settings = {"rows": len(rows), "quota": asked.quota, "level": asked.level}
+    return Report(result, facts, settings, result.to_dict, result.to_dicts, page=partial(write_page, result))
 
 
 def _stages(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:

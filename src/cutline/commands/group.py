@@ -36,6 +36,7 @@ SECTIONS = {
     "More": {
         "measures": ("start", "List the measures, or explain one."),
         "sql": ("warehouse", "Print the query that counts cases in a warehouse."),
+        "uplift": ("decisions", "Whom to treat: the gain of the best, from a trial."),
         "label-plan": ("decisions", "Choose which rows to label for one measure."),
         "screen": ("decisions", "Screen in stages: sizes, losses and costs."),
         "vote": ("decisions", "Choose how many of the best models to average."),

@@ -187,7 +187,7 @@ class Report:
     rows: Callable[[], Sequence[Row]] | None = None
     sections: Callable[[], Iterable[Section]] | None = None
     more: Sequence[str] = ()
-    page: Callable[[str], None] | None = None
+    page: Callable[[str], Any] | None = None
     draw: Callable[[str, str | None], None] | None = None
     status: int = 0
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..decide.operating import OperatingPoint, RiskCoverage
     from ..decide.planning import Plan
     from ..decide.screening import Screening
+    from ..decide.targeting import Uplift
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
     from ..extrapolation.growth_comparison import GrowthComparison
@@ -512,6 +513,32 @@ def profit(plan: Plan) -> Chart:
     return chart
 
 
+def uplift(scores: Sequence[Uplift]) -> Chart:
+    """Gain by number of cases treated, of one score with its interval, beside treating at random and nobody."""
+    first = scores[0]
+    rows = [(k, one, one.curve) for k, one in enumerate(scores[:MOST_LINES])]
+    shown = ("gain", "low", "high") if len(scores) == 1 else ("gain",)
+    ends = around([0.0, *(value for *_, curve in rows for name in shown for value in curve.column(name))])
+    words = "; ".join(f"{one.name}: {one.gain_in_words('gain')} with {one.quota:,} treated" for _, one, _ in rows)
+    everyone = f"everyone: {first.gain_in_words('everyone')}"
+    chart = Chart("Gain by number of cases treated", f"{words}; {everyone}.", (0.0, float(first.sums.n)), ends)
+    chart.x_name, chart.y_name = "cases treated", "more than if nobody is treated"
+    chart.models = [one.name for one in scores] if len(scores) > 1 else ()
+    taken = first.curve.column("taken")
+    chart.reference(chart.x, (0.0, 0.0))
+    chart.reference(taken, first.curve.column("random"), perfect=True)
+    half, below = len(taken) // 2, 0.07 * (ends[1] - ends[0])
+    chart.label(float(first.sums.n), 0.3 * below, "nobody", aside=-3.0, anchor="end")
+    chart.label(float(taken[half]), first.curve.column("random")[half] - below, "at random")
+    for k, one, curve in rows:
+        if len(scores) == 1:
+            chart.band(curve.column("taken"), curve.column("low"), curve.column("high"), colour(k))
+        chart.line(curve.column("taken"), curve.column("gain"), colour(k), dash(k), words=one.name)
+        chart.point(float(one.quota), one["gain"].value, colour(k))
+    chart.upright(float(first.quota))
+    return chart
+
+
 def taken_and_left(point: OperatingPoint) -> Chart:
     """Who gets a place and who does not, as two bars of positives and negatives."""
     most = max(point.tp + point.fp, point.fn + point.tn)
@@ -689,6 +716,7 @@ FIGURES: dict[str, Callable[..., Chart | None]] = {
     "calibration": calibration,
     **{kind: partial(cost_chart, kind=kind) for kind in ("net_benefit", "expected_cost")},
     "plan": profit,
+    "uplift": uplift,
     "cut": taken_and_left,
     "screening": screening,
     "voting": voting,

@@ -187,7 +187,7 @@ def _shell(
         made.append(f"level {s.level:g}" if s.interval else "no intervals")
     if s is not None and s.interval:
         made += [f"resamples {s.n_resamples:,}"] if hasattr(s, "n_resamples") else []
-        made.append(f"seed {s.seed}")
+        made += [f"seed {s.seed}"] if hasattr(s, "seed") else []
     return fill(
         "page.html",
         title=title or page_title(result),

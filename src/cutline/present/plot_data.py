@@ -198,6 +198,20 @@ def plan_frame(result: Any, **_: Any) -> Table:
     return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
 
 
+def uplifts_of(result: Any) -> list[Any]:
+    """The targeting scores of a result, one or several."""
+    scores = list(getattr(result, "evaluations", {"": result}).values())
+    if not all(hasattr(one, "sums") and hasattr(one, "gain_in_words") for one in scores):
+        raise InputError(None, f"this plot needs an Uplift, not {type(result).__name__}", "make one with uplift()")
+    return scores
+
+
+def uplift_frame(result: Any) -> Table:
+    """The gain by number of cases treated, of each score."""
+    rows = [{"model": one.name, **row} for one in uplifts_of(result) for row in one.curve]
+    return Table(rows, "Gain by number of cases treated")
+
+
 def found_frame(result: Any, *, quota: int | None = None) -> Table:
     """What each model finds at a quota, the interval of the average, and what to expect of the next list."""
     rows = []

@@ -664,6 +664,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "tpr_fpr": (tpr_fpr, data.by_model("tpr_fpr", data.tpr_fpr_rows)),
     "profit": (profit, data.by_model("profit", data.profit_rows)),
     "plan": (as_chart(figures.profit), data.plan_frame),
+    "uplift": (as_chart(lambda result: figures.uplift(data.uplifts_of(result))), data.uplift_frame),
     "deciles": (
         as_chart(lambda result, *, portions=10: figures.deciles(models_of(result), portions=portions)),
         data.by_model("lift by portions", Evaluation.lift_table),
@@ -716,10 +717,10 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``found`` (at a quota), ``gain``, ``lift``, ``hit_rate``,
-    ``qrecall``, ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``,
-    ``reliability``, ``dominance``, ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``,
-    ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``; of several
-    classes ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
+    ``qrecall``, ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``uplift``, ``deciles``,
+    ``histogram``, ``reliability``, ``dominance``, ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``,
+    ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``;
+    of several classes ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(result, kind)
     if ax is None:
