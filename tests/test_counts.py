@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import cutline as cl
 from cutline.commands.group import cli
+from cutline.engines.count_query import Scheme
+from cutline.sources.counts import ratio_ends
+from cutline.sources.duckdb import DuckTable
 
 pd = pytest.importorskip("pandas")
 
@@ -335,3 +338,66 @@ def test_spark_answers_from_counts(parquet: str, spark: Any) -> None:
         approximate, exact = cl.evaluate(frame, **how, exact=False), cl.evaluate(parquet, **how, stream=False)
         check_bounds(approximate, exact)
         check_bounds(approximate.segments["a"], exact.segments["a"])
+
+
+def test_ends_of_buckets_are_those_of_the_query() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    rng, buckets = np.random.default_rng(4), 4096
+    p = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-12, 0, 2000), 1 - 10.0 ** rng.uniform(-12, 0, 2000)])
+    ends = ratio_ends(np.arange(buckets + 2), buckets)
+    p = np.unique(np.concatenate([p, ends, np.nextafter(ends, 1.0), [5e-324, 0.5, np.nextafter(0.5, 1.0)]]))
+    scores = {"p": p}
+    number = duckdb.from_arrow(pytest.importorskip("pyarrow").table(scores)).project(Scheme(buckets).bucket_sql("p"))
+    bucket = np.array([row[0] for row in number.fetchall()])
+    assert (np.diff(bucket) >= 0).all()
+    assert (bucket[[0, -1]] == [0, buckets + 1]).all()
+    assert (p <= ends[bucket]).all()
+    assert (p[bucket > 0] > ends[bucket[bucket > 0] - 1]).all()
+    assert ends[buckets // 2] == 0.5
+
+
+LABELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "truth": (lambda y: y, {}),
+    "0 and 1": (lambda y: y.astype(np.int8), {}),
+    "-1 and 1": (lambda y: 2.0 * y - 1.0, {}),
+    "words": (lambda y: np.where(y, "yes", "no"), {"pos_label": "yes"}),
+    "a number of two": (lambda y: 1 + y, {"pos_label": 2}),
+    "missing": (lambda y: [None if k % 100 == 0 else bool(v) for k, v in enumerate(y)], {"missing": "drop"}),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_one_pass_counts_and_checks(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(70_000, 10**9)
+    labels, options = LABELS[name]
+    rows["y"] = labels(rows.y.to_numpy() == 1)
+    path = str(tmp_path / "rows.parquet")
+    rows.to_parquet(path)
+    how: dict[str, Any] = {"label": "y", "score": "p", "interval": None, **options}
+    exact = cl.evaluate(path, **how, stream=False)
+    queries: list[str] = []
+    asked = DuckTable.rows
+    monkeypatch.setattr(DuckTable, "rows", lambda table, sql: [queries.append(sql), asked(table, sql)][1])
+    approximate = cl.evaluate(path, **how, exact=False)
+    check_bounds(approximate, exact)
+    assert len(queries) == 2  # of the first rows, and of all
+    for fact in ("rows", "positives", "dropped"):
+        assert approximate.facts[fact] == exact.facts[fact]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("p", np.nan, "row 70,000 has a missing value"),
+        ("p", np.inf, "infinite"),
+        ("y", 2.0, "more than two labels"),
+        ("y", np.nan, "row 70,000 has a missing value"),
+    ],
+)
+def test_what_one_pass_does_not_expect_is_checked(column: str, value: float, words: str, tmp_path: Any) -> None:
+    rows = rows_of(70_000, 10**9)
+    rows[column] = rows[column].astype(float)
+    rows.loc[69_999, column] = value
+    rows.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(cl.InputError, match=words):
+        cl.evaluate(str(tmp_path / "rows.parquet"), label="y", score="p", exact=False)

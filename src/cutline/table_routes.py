@@ -26,7 +26,7 @@ from .sources.given_columns import read_known_labels
 from .sources.open_source import open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import NO_CLUSTERS, as_labels, negative_labels
-from .sources.sql_table import Checked, Roles, check, role_word
+from .sources.sql_table import Checked, Roles, role_word
 from .validate import check_column, check_columns
 from .verbs import VerbCall, judge, judge_classes, judge_sampled
 
@@ -242,10 +242,9 @@ def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluatio
     )
     if isinstance(table, DuckTable):
         table = table.copied([table.column(name, role_word(role)) for role, name in roles.named])
-    checked = check(table, roles)
-    ((model, _),) = roles.scores.items()
-    understood = (*getattr(table, "understood", ()), *checked.understood)
-    ev: Evaluation = _judge_counts(call, count_table(table, checked, model), model, understood)
+    (model,) = roles.scores
+    counted, understood = count_table(table, roles)
+    ev: Evaluation = _judge_counts(call, counted, model, (*getattr(table, "understood", ()), *understood))
     if call.tolerance is None:
         return ev
     known = [e for e in ev.estimates.values() if e.value == e.value]

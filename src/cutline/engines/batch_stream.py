@@ -70,7 +70,7 @@ def totals_by(
         f"approx_count_distinct({score})" if distinct else "0",
         f"sum({score}{f' * {weight}' if weight else ''})",
     ]
-    found = table.grouped(checked, [sql.key(columns), *shown], terms)
+    found = table.grouped(checked.kept, [sql.key(columns), *shown], terms)
     cells = [row[1 : 1 + len(shown)] for row in found]
     return [int(row[0]) for row in found], cells, [_totals(row[1 + len(shown) :], whole) for row in found]
 

@@ -1,11 +1,10 @@
 """The query that counts cases by bucket of the score, in the words of any warehouse.
 
 One ``GROUP BY`` gives, for each bucket, its lowest and highest score, the positives and negatives, and the sums that
-losses need. Buckets of probabilities are equally long on the scale ⁴√p − ⁴√(1 − p). It is as fine as equal steps of
-the logit from 1e-4 to 1 − 1e-4, finer in between, and ends at 0 and 1; and square roots are rounded alike in every
-engine, so that all of them count the same. Other scores have edges from a first query, and equal steps between two
-edges. The lower end of a bucket is not part of it, so that a threshold of 0.5 lies between two buckets. Labels and
-missing values are read by the rules of every other source.
+losses need. Buckets of probabilities are equally long on a scale that is fine near 0 and 1 (``ratio_place``); it only
+divides and adds, which every engine rounds alike, so that all of them count the same. Other scores have edges from a
+first query, and equal steps between two edges. The lower end of a bucket is not part of it, so that a threshold of 0.5
+lies between two buckets. Labels and missing values are read by the rules of every other source.
 """
 
 from __future__ import annotations
@@ -19,18 +18,35 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from ..partition import Partition
 from ..quotas import resolve_quota, why_no_cut
 from ..sources import rules
-from ..sources.arrays import as_numbers
-from ..sources.counts import DESCRIPTION, LEFT_OUT, SUMS, Counted, check_same_query, read_result, root_ends
-from ..sources.sql_table import Checked, SqlTable
+from ..sources.arrays import as_column, as_numbers, is_positive
+from ..sources.counts import (
+    DESCRIPTION,
+    LEFT_OUT,
+    RATIOS,
+    SUMS,
+    Counted,
+    check_same_query,
+    ratio_ends,
+    ratio_scale,
+    read_result,
+)
+from ..sources.sql_table import Roles, SqlTable, check, role_word
 from ..sweep import LOG_EPS
+from ..types import Floats
 from ..validate import check_column, check_columns, check_text, check_whole, checked
 
 _STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
+# Of tables that we ask ourselves: the bounds of an AUC are narrower than 1e-4, and numbers need 15 bits, so that the
+# counts of a thread fit in its cache.
+_BUCKETS = 24_576
+_FEW = 32_768  # distinct scores that are counted one by one
+_OUTSIDE = -2  # the bucket of scores that are no probability
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
 _FOLDED = ("snowflake", "oracle")  # which know an unquoted name by its capital letters
 _COLUMNS = (DESCRIPTION, "bucket", "low", "high", "positives", "negatives", "cases", "minus", *SUMS)
@@ -53,17 +69,26 @@ class Scheme:
     def name(self) -> str:
         """What tells it from other schemes."""
         if not self.edges:
-            return f"roots:{self.buckets}"
+            return f"ratios:{self.buckets}"
         digest = hashlib.sha256(np.array(self.edges, "<f8").tobytes()).hexdigest()[:12]
         return f"edges:{self.buckets}:{digest}"
 
-    def bucket_sql(self, p: str) -> str:
-        """SQL for the number of the bucket that a score lies in; it rises with the score."""
+    def bucket_sql(self, p: str, outside: int | None = None) -> str:
+        """SQL for the number of the bucket that a score lies in; it rises with the score.
+
+        ``outside``: the number of scores that are no probability.
+        """
         if self.edges:
             return self._between(p, 0, len(self.edges) - 1)
-        place = f"(SQRT(SQRT({p})) - SQRT(SQRT(1 - {p})) + 1)"
-        inside = f"CAST(CEIL({place} * {number_sql(self.buckets / 2.0)}) AS BIGINT)"
-        return f"CASE WHEN {p} <= 0 THEN 0 WHEN {p} >= 1 THEN {self.buckets + 1} ELSE {inside} END"
+        terms = (
+            f"{number_sql(c * w)} / ({number_sql(1.0 + c)} - {p}) - {number_sql(c * w)} / ({p} + {number_sql(c)})"
+            for c, w in RATIOS
+        )
+        inside = f"CAST(CEIL(({' + '.join(terms)}) * {number_sql(ratio_scale(self.buckets))}) AS BIGINT)"
+        first, last = "0", str(self.buckets + 1)
+        if outside is not None:  # which few rows are asked about
+            first, last = (f"CASE WHEN {p} = {end} THEN {k} ELSE {outside} END" for end, k in ((0, first), (1, last)))
+        return f"CASE WHEN {p} <= 0 THEN {first} WHEN {p} >= 1 THEN {last} ELSE {inside} + {self.buckets // 2} END"
 
     def _between(self, p: str, first: int, last: int) -> str:
         """A search tree of conditions over the edges, which ends between two of them."""
@@ -258,6 +283,8 @@ def sql(
             grouped.append("cl_p0")
         made += f" GROUP BY {', '.join(grouped)}"
     tree = glot.parse_one(made, read="duckdb")
+    for division in tree.find_all(glot.exp.Div):  # of floats that are not 0: no engine needs a cast, or a NULLIF
+        division.args |= {"typed": True, "safe": False}
     source = next(node for node in tree.find_all(glot.exp.Table) if node.name == "cl_table")
     condition = None if where is None else _condition(glot, where, dialect)
     select = source.find_ancestor(glot.exp.Select)
@@ -350,17 +377,21 @@ def _buckets_of_cut(counted: Counted, quota: Any, threshold: float | None) -> li
     return sorted(found)
 
 
-def count_table(table: SqlTable, checked: Checked, model: str, buckets: int = 65_536) -> Counted:
-    """The counts of a table that is asked by SQL, in one aggregation: nothing is sorted, and no row comes here.
+def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]]:
+    """The counts of a table that is asked by SQL, and how its text was understood: no row comes here, none is sorted.
 
-    Few distinct scores are counted one by one.
+    Probabilities are mostly counted and checked in one pass. Few distinct scores are counted one by one.
     """
-    totals, p, columns = checked.totals[model], checked.scores[model], (*checked.segments, *checked.batch)
+    counted = _count_at_once(table, roles)
+    if counted is not None:
+        return counted, ()
+    checked = check(table, roles)
+    ((model, p),) = checked.scores.items()
+    totals, columns = checked.totals[model], (*checked.segments, *checked.batch)
     if not (math.isfinite(totals.low) and math.isfinite(totals.high)):
         raise InputError("exact", "is False, and some scores are infinite", "leave them out, or leave {exact} out")
-    keys, of_pos = [column.comparable for column in columns], f"count(*) FILTER (WHERE {checked.positive})"
-    scheme, ends = Scheme(buckets), list[str]()
-    if totals.distinct <= buckets // 2:  # which is counted to within some per cent
+    scheme, ends = Scheme(_BUCKETS), list[str]()
+    if totals.distinct <= _FEW:  # which is counted to within some per cent
         place = f"({p} + {number_sql(0.0)})"
     elif totals.low >= 0.0 and totals.high <= 1.0:
         place = scheme.bucket_sql(p)
@@ -372,24 +403,71 @@ def count_table(table: SqlTable, checked: Checked, model: str, buckets: int = 65
             else f"approx_quantile({{}}, [{shares}])"
         )
         (found,) = table.aggregate([several.format(checked.value(p, "NULL"))])
-        scheme = Scheme(buckets, tuple(np.unique([totals.low, *found, totals.high]).tolist()))
+        scheme = Scheme(2 * _FEW, tuple(np.unique([totals.low, *found, totals.high]).tolist()))
         place, ends = scheme.bucket_sql(p), [f"min({p})", f"max({p})"]
-    rows = table.grouped(checked, [place, *keys], ["count(*)", of_pos, *ends])
-    at = 1 + len(keys)
-    number, cases, pos = (np.array([row[k] for row in rows], np.float64) for k in (0, at, at + 1))
-    cells = {c.name: [row[k] for row in rows] for k, c in enumerate(columns, 1)}
-    segments, batch = (
-        Partition.of({column.name: cells[column.name] for column in group}, role) if group else None
-        for group, role in ((checked.segments, "segment"), (checked.batch, "batch"))
-    )
-    bucket = number.astype(np.int64) if "CEIL" in place else None
-    if bucket is None:
-        low = high = number
-    elif ends:
-        low, high = (np.array([row[k] for row in rows], np.float64) for k in (at + 2, at + 3))
+    keys, of_pos = [column.comparable for column in columns], f"count(*) FILTER (WHERE {checked.positive})"
+    rows = table.grouped(checked.kept, [place, *keys], ["count(*)", of_pos, *ends])
+    number, *cells, cases, pos = list(zip(*rows, strict=True))[: len(keys) + 3]
+    bucket = np.array(number, np.int64) if "CEIL" in place else None
+    if bucket is not None and not ends:
+        low, high = _ends(bucket)
     else:
-        high = root_ends(bucket, buckets)
-        low = np.where(bucket > buckets, 1.0, np.where(bucket > 0, root_ends(bucket - 1, buckets), 0.0))
-        low = np.where((bucket > 0) & (bucket <= buckets), np.minimum(np.nextafter(low, 1.0), high), low)
-    counted = Counted(low, high, pos.astype(np.int64), (cases - pos).astype(np.int64), segments, batch, bucket)
-    return replace(counted, described={"score": p, "scheme": scheme.name}, dropped=totals.dropped)
+        low, high = (np.array([row[k] for row in rows], np.float64) for k in ((-2, -1) if ends else (0, 0)))
+    sides = np.array(pos, np.int64), np.array(cases, np.int64) - np.array(pos, np.int64)
+    counted = Counted(low, high, *sides, *_partitions(roles, cells), bucket)
+    described = {"score": p, "scheme": scheme.name}
+    return replace(counted, described=described, dropped=totals.dropped), checked.understood
+
+
+def _count_at_once(table: SqlTable, roles: Roles) -> Counted | None:
+    """The counts by one query that also shows what labels and scores there are; None where more has to be asked.
+
+    That is so for text, for labels and scores that are not as the first rows have them, and for what is an error.
+    """
+    used = {role: table.column(name, role_word(role)) for role, name in roles.named}
+    label, score = used["y_true"], used["y_score"]
+    is_plain = not (roles.neg_label or roles.ignore_case or roles.negate)
+    if not is_plain or score.kind not in ("fraction", "decimal") or label.kind in ("collection", "other"):
+        return None
+    keys = [table.named[name].comparable for name in (*roles.by, *([roles.batch] if roles.batch else []))]
+    p = f"CAST({score.sql} AS DOUBLE)"
+    asked = [f"count(DISTINCT {p})", f"min({p})", f"max({p})", f"count(DISTINCT {label.sql})"]
+    distinct, low, high, labels = table.aggregate(asked, first=2 * _FEW)
+    if distinct <= _FEW or not 0.0 <= low <= high <= 1.0 or labels > 2:
+        return None
+    place = Scheme(_BUCKETS).bucket_sql(p, outside=_OUTSIDE)
+    rows = table.grouped(None, [place, label.sql, *keys], ["count(*)"])
+    cases = sum(row[-1] for row in rows)
+    if any(rules.is_missing(value) for column in zip(*rows, strict=True) for value in set(column)):
+        rows = [row for row in rows if not any(map(rules.is_missing, row))]
+    dropped = cases - sum(row[-1] for row in rows)
+    number, truth, *cells, counts = zip(*rows, strict=True) if rows else ((_OUTSIDE,), (), ())
+    if min(number) == _OUTSIDE or (dropped and roles.missing != "drop"):
+        return None
+    try:
+        distinct_labels = list(dict.fromkeys(truth))
+        positive = is_positive(as_column(distinct_labels, "y_true"), roles.pos_label)
+    except InputError:
+        return None
+    if roles.pos_label is not None and np.count_nonzero(~positive) > 1:
+        return None  # what is said of several negative labels needs the rows of each
+    is_pos = dict(zip(distinct_labels, positive.tolist(), strict=True))
+    bucket, pos = np.array(number, np.int64), np.array([is_pos[value] for value in truth])
+    sides = np.where(pos, counts, 0), np.where(pos, 0, counts)
+    counted = Counted(*_ends(bucket), *sides, *_partitions(roles, cells), bucket)
+    return replace(counted, described={"score": score.name, "scheme": Scheme(_BUCKETS).name}, dropped=dropped)
+
+
+def _ends(bucket: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The lowest and the highest probability of buckets."""
+    numbers, place = np.unique(bucket, return_inverse=True)
+    below, high = (ratio_ends(numbers - k, _BUCKETS) for k in (1, 0))
+    low = np.where(numbers > _BUCKETS, 1.0, np.where(numbers > 0, np.nextafter(below, 1.0), 0.0))
+    return low[place], high[place]
+
+
+def _partitions(roles: Roles, cells: Sequence[Any]) -> tuple[Partition | None, Partition | None]:
+    """Segments and batches of rows whose cells are those of ``by`` and then of the batch."""
+    values = dict(zip([*roles.by, *([roles.batch] if roles.batch else [])], map(list, cells), strict=True))
+    segments = Partition.of({name: values[name] for name in roles.by}, "segment") if roles.by else None
+    return segments, Partition.of({roles.batch: values[roles.batch]}, "batch") if roles.batch else None

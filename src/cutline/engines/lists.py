@@ -177,7 +177,7 @@ class ListPlan:
         cell = f"CASE WHEN {score} > {edge} THEN 2 WHEN {score} = {edge} THEN 1 ELSE 0 END"
         near = f"{score} <= {upper} AND {score} >= {lower}"
         sums = [f"sum({weight})", f"sum({weight} * {weight})", f"sum({weight}) FILTER (WHERE {checked.positive})"]
-        rows = self.table.grouped(checked, [self.key, cell], [*sums, f"sum({weight}) FILTER (WHERE {near})"])
+        rows = self.table.grouped(checked.kept, [self.key, cell], [*sums, f"sum({weight}) FILTER (WHERE {near})"])
         segment, cells = (np.array([int(row[k]) for row in rows]) for k in (0, 1))
         segment = self.numbers(segment)
         w, w2, pos, close = (np.array([float(row[k] or 0.0) for row in rows]) for k in (2, 3, 4, 5))

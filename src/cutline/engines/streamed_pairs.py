@@ -122,5 +122,5 @@ def discordant_rows(
     n = len(keys)
     return {
         tuple(row[:n]): {key: (int(row[n + 2 * i]), int(row[n + 2 * i + 1])) for i, key in enumerate(named)}
-        for row in table.grouped(checked, keys, terms)
+        for row in table.grouped(checked.kept, keys, terms)
     }

@@ -91,12 +91,14 @@ class DuckTable(SqlTable):
         with translate_errors(self.name, self.files):
             self.run(sql)
 
-    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
-        return self.rows(f"SELECT {', '.join(terms)} FROM {self.relation}")[0]
+    def aggregate(self, terms: Sequence[str], first: int | None = None) -> Sequence[Any]:
+        rows = self.relation if first is None else f"(SELECT * FROM {self.relation} LIMIT {first})"
+        return self.rows(f"SELECT {', '.join(terms)} FROM {rows}")[0]
 
-    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
-        wanted = ", ".join([checked.kept or "true", *keys, *terms])
-        return [row[1:] for row in self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL") if row[0]]
+    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        wanted = ", ".join([*([] if kept is None else [kept]), *keys, *terms])
+        rows = self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL")
+        return rows if kept is None else [row[1:] for row in rows if row[0]]
 
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
@@ -408,6 +410,8 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
         said = verbatim(sentence(str(error)))
         raise InputError(machine.given[0] if machine.given else None, f"is refused by DuckDB: {said}") from None
     connection.execute("SET enable_progress_bar = false")
+    # 15 bits for a bucket and 2 for a label: their counts are an array with a place for each, not a hash table
+    connection.execute("SET perfect_ht_threshold = 18")
     return connection
 
 

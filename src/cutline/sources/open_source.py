@@ -44,13 +44,14 @@ class SparkTable(SqlTable):
             raise InputError(None, said, "rename all but one")
         return found
 
-    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
-        return list(self.frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
+    def aggregate(self, terms: Sequence[str], first: int | None = None) -> Sequence[Any]:
+        frame = self.frame if first is None else self.frame.limit(first)
+        return list(frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
 
-    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
         from pyspark.sql import functions as f
 
-        frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
+        frame = self.frame if kept is None else self.frame.where(kept)
         by = [f.expr(key).alias(f"k{k}") for k, key in enumerate(keys)]
         found = frame.groupBy(*by).agg(*(f.expr(term).alias(f"t{k}") for k, term in enumerate(terms)))
         return [tuple(row) for row in found.collect()]

@@ -295,12 +295,12 @@ class SqlTable(ABC):
         self.names = [column.name for column in self.columns]
 
     @abstractmethod
-    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
-        """One row of aggregates over all rows."""
+    def aggregate(self, terms: Sequence[str], first: int | None = None) -> Sequence[Any]:
+        """One row of aggregates over all rows, or over the first ones."""
 
     @abstractmethod
-    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The rows that count, grouped by some values: those, and aggregates of each group."""
+    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows that count (``Checked.kept``), grouped by some values: those, and aggregates of each group."""
 
     @abstractmethod
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
