@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,15 @@ def test_the_version_is_the_same_everywhere(file: str) -> None:
     assert match, f"{file} no longer names the version"
     numbers = match[1].split(".")
     assert numbers == cutline.__version__.split(".")[: len(numbers)]
+
+
+def test_size_and_start_in_the_readme_are_of_this_version_and_its_dependencies() -> None:
+    """Run ``python benchmarks/install.py --write`` where this fails."""
+    script = runpy.run_path(str(ROOT / "benchmarks" / "install.py"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{script['START']}: {script['measured_for']()} -->" in text
+    assert re.search(r"installed, with all dependencies \| \d+ MB", text)
+    assert re.search(r"`import cutline` \(`import numpy`\) \| \d\.\d\d s", text)
 
 
 def test_the_table_of_old_and_new_names_is_true() -> None:
