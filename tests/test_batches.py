@@ -285,7 +285,7 @@ def test_clusters_hold_whole_batches_or_lie_within_them() -> None:
     pairs = cl.evaluate(y, s, clusters=day // 2, **how)["hit_rate"]
     assert pairs.value == alone.value
     assert pairs.interval != alone.interval
-    with pytest.raises(cl.InputError, match="neither hold whole batches nor lie within them"):
+    with pytest.raises(cl.InputError, match="neither contain whole batches nor lie within them"):
         cl.evaluate(y, s, clusters=np.arange(len(y)) % 7, **how)
 
 
@@ -652,7 +652,7 @@ def test_the_page_shows_the_batches_side_by_side(claims: Any, tmp_path: Any) -> 
     path, *_ = claims
     ev = cl.evaluate(path, label="fraud", score="p", batch="day", quota=5, measures=["hit_rate", "roc_auc"])
     page = ev.to_html(tmp_path / "one.html").read_text(encoding="utf-8")
-    for text in ("Batch by batch", "2024-05-14", "one threshold for all", "the next batch should hold"):
+    for text in ("Batch by batch", "2024-05-14", "one threshold for all", "what to expect in the next batch"):
         assert text in page
     both = cl.compare(path, label="fraud", score=["p", "q"], batch="day", quota=0.1, measures=["hit_rate", "roc_auc"])
     page = both.to_html(tmp_path / "two.html").read_text(encoding="utf-8")

@@ -141,7 +141,7 @@ def test_other_encodings_and_binary_files(tmp_path: Path) -> None:
     said = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem").stderr
     assert said == "detected: encoding Latin-1 (Windows-1252)\n"
     path.write_bytes(b"\x00\x01\x9f" * 500)
-    assert "lat.csv is not a text file (line 1 holds a zero byte)" in refused("evaluate", path)
+    assert "lat.csv is not a text file (line 1 contains a zero byte)" in refused("evaluate", path)
     path = tmp_path / "no.parquet"
     path.write_bytes(b"hello")
     assert "no.parquet cannot be read as Parquet" in refused("evaluate", path)
@@ -241,7 +241,7 @@ def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
 
 def test_a_column_of_many_values_is_no_label(two: Path) -> None:
     said = refused("evaluate", two, "--label", "id", "--score", "p")
-    assert "column 'id' holds more than two labels ('000', '001', '002', '003', '004', '005', …)" in said
+    assert "column 'id' contains more than two labels ('000', '001', '002', '003', '004', '005', …)" in said
 
 
 def test_many_classes_are_counted_right(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
     frame = pandas.concat([frame, frame.iloc[:5]])
     found = cl.doctor(frame)
     assert any("5 rows repeat another row in every column" in sentence for sentence in found.findings)
-    assert "'a' and 'b' hold the same values" in found.findings
+    assert "'a' and 'b' contain the same values" in found.findings
     assert found.command == "cutline compare FILE --label y --score a --score b"
     path = tmp_path / "t.csv"
     path.write_text("a,b\n0.5,0.25\n0.75,0.125\n0.1,0.2\n")
@@ -166,7 +166,7 @@ def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_pa
     )
     assert "61 rows" in run(*shlex.split(named.command)[1:], *FAST).stdout
     path.write_text("y,p\n" + "".join(f"{k % 2},{k}.5{'%' * (k % 2)}\n" for k in range(40)))
-    assert any("'p' holds numbers in 20 cells of 40, but not in one notation" in s for s in cl.doctor(path).findings)
+    assert any("'p' contains numbers in 20 cells of 40, but not in one notation" in s for s in cl.doctor(path).findings)
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_rows_of_case_and_model_that_contradict(long: tuple[Path, dict[str, Any]
     named = ("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who")
     assert "needs four columns" in refused(*named[:-2])
     path.write_text(whole + "k3,tree,1,0.5\n")
-    assert "column 'who' holds 'k3' twice for the model 'tree'" in refused(*named)
+    assert "column 'who' contains 'k3' twice for the model 'tree'" in refused(*named)
     other = f"k3,net,{columns['y'][3]},"
     path.write_text(whole.replace(other, f"k3,net,{1 - columns['y'][3]},"))
     assert "column 'y' differs between the rows of case 'k3'" in refused(*named)

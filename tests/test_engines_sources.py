@@ -158,7 +158,7 @@ def test_text_far_down_a_column_of_numbers(tmp_path: Path) -> None:
         evaluate(csv(tmp_path, rows), **PLAIN)
     rows[50_001] = (1, 0.5)
     rows[50_002] = ("x", 0.5)
-    with pytest.raises(cl.InputError, match=r"'y' holds more than two labels \(0, 1, 'x'\)"):
+    with pytest.raises(cl.InputError, match=r"'y' contains more than two labels \(0, 1, 'x'\)"):
         evaluate(csv(tmp_path, rows), **PLAIN)
 
 

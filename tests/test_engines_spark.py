@@ -140,10 +140,10 @@ def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None
         ),
         ("SELECT id % 2 y, 0.5 p, 0.4 p FROM range(9)", {}, "several columns called 'p'"),
         ("SELECT id % 2 y, 0.5 p, 0.4 P FROM range(9)", {}, "several columns called 'p' \\('p', 'P'\\)"),
-        ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "holds interval, not labels"),
-        ("SELECT map('a', id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "holds map<string,bigint>, not labels"),
+        ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "contains interval, not labels"),
+        ("SELECT map('a', id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "contains map<string,bigint>, not label"),
         ("SELECT id > 4 y, id p FROM range(9)", {"pos_label": "x"}, "pos_label is 'x', but the labels are False, True"),
-        ("SELECT array(id % 2) y, id p FROM range(9)", {}, "holds array<bigint>, not labels"),
+        ("SELECT array(id % 2) y, id p FROM range(9)", {}, "contains array<bigint>, not labels"),
     ]
     for query, more, words in cases:
         with pytest.raises(cl.InputError, match=words):

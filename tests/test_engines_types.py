@@ -145,7 +145,7 @@ def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
     ("text", "words"),
     [
         (b"y,p\n1,0.5\n0\n1,0.4\n", "line 3 has 1 field, the header 2"),
-        (b"y,p,c\n1,0.5,\0\n", "is not a text file (line 2 holds a zero byte)"),
+        (b"y,p,c\n1,0.5,\0\n", "is not a text file (line 2 contains a zero byte)"),
         (b"y,p\n", "t.csv has no rows"),
         (b"y,p\n1,\n0,\n", "every row of t.csv lacks a label, a score or a weight"),
         (b"y,p\n1,0.5\n0,1_000\n", "data row 2 is '1_000', which is not a number"),

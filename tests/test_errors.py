@@ -33,9 +33,11 @@ def test_rows_count_from_0_in_arrays_and_from_1_in_files() -> None:
 
 @pytest.mark.parametrize("label", ["my_pos_label", "{pos_label}", "{pos_label='x'}", "}{", "{0}", "{{", "\x1b[31m"])
 def test_values_from_the_data_are_shown_as_they_are(label: str) -> None:
-    error = InputError("y_true", f"holds {show(label)} and {listed(['a', label])}", f"give {{pos_label={show(label)}}}")
+    error = InputError(
+        "y_true", f"contains {show(label)} and {listed(['a', label])}", f"give {{pos_label={show(label)}}}"
+    )
     said = error.render(PYTHON)
-    assert said == f"y_true holds {label!r} and 'a', {label!r}; give pos_label={label!r}"
+    assert said == f"y_true contains {label!r} and 'a', {label!r}; give pos_label={label!r}"
     assert "\x1b" not in said
 
 

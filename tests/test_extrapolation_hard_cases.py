@@ -131,7 +131,7 @@ def test_marks_instead_of_measurements_have_no_tail_and_decisions_are_refused() 
     (tail,) = [row for row in ex.backtest if row.family == "tail"]
     assert "few distinct values" in tail.reason
     decided = np.eye(25)[rng.integers(0, 25, size=25)]
-    with pytest.raises(InputError, match="holds decisions"):
+    with pytest.raises(InputError, match="contains decisions"):
         cl.extrapolate(decided, np.arange(25), k=[100])
 
 
@@ -375,7 +375,7 @@ def test_decisions_in_other_dress_are_refused(how: str) -> None:
     if how == "two chosen":
         decisions[4, :2] = 1.0
     given = 1.0 - decisions if how == "distances" else decisions
-    with pytest.raises(InputError, match="holds decisions"):
+    with pytest.raises(InputError, match="contains decisions"):
         cl.extrapolate(given, distance=how == "distances" or None)
 
 
@@ -538,7 +538,7 @@ def test_coarse_scores_have_an_answer_or_one_of_our_errors(method: str, task: di
         else:
             found = cl.extrapolate(**task, method=method, k=[n, n + 1, 3 * n], n_resamples=2)
     except InputError as error:
-        if method in ("auto", "cost") and "holds decisions" not in str(error):
+        if method in ("auto", "cost") and "contains decisions" not in str(error):
             raise
         return
     for estimate in found.estimates.values():

@@ -161,7 +161,7 @@ def test_utf_32_and_packed_utf_16(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
         assert auc(tmp_path / name) == 1.0
     (tmp_path / "u.csv").write_bytes(("y,p\n" + ROWS + "1\0,0.5\n").encode("utf-16"))
-    with pytest.raises(cl.InputError, match=r"line 6 holds a zero byte"):
+    with pytest.raises(cl.InputError, match=r"line 6 contains a zero byte"):
         auc(tmp_path / "u.csv")
     (tmp_path / "u.csv").write_bytes(("ä,y,p\n1,1,0.5\n").encode("latin-1"))
     with pytest.raises(cl.InputError, match=r"u\.csv is not in UTF-8; give another encoding"):

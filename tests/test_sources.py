@@ -128,7 +128,7 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
 SORTS = {  # what is said of a problem, whatever the value that shows it
     "missing": r"has a missing value|is NaN|stands for a missing value",
     "no number": r"is not a number|not numbers",
-    "labels": r"(has|holds) (the label|more than two labels)",
+    "labels": r"(has|contains) (the label|more than two labels)",
     "unknown": r"but the labels are",
     "beyond": r"beyond 2\^53",
     "infinite": r"is infinite",
@@ -273,7 +273,7 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         assert call(pos_label=wanted, neg_label=others) == value, door
         with pytest.raises(cl.InputError, match="which is neither the positive nor a negative label"):
             call(pos_label=wanted, neg_label=others[0])
-        with pytest.raises(cl.InputError, match="holds several labels besides"):
+        with pytest.raises(cl.InputError, match="contains several labels besides"):
             call(pos_label=wanted, neg_label=[])
         with pytest.raises(cl.InputError, match="neg_label goes with pos_label"):
             call(neg_label=others)
@@ -282,7 +282,7 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         words = [command[0], path, *command[1:], "--label", "y", "--score", "p", "--positive", str(wanted)]
         done = CliRunner().invoke(cli, words)
         assert done.exit_code == 2
-        assert f"holds several labels besides '{wanted}': {rest}" in done.stderr
+        assert f"contains several labels besides '{wanted}': {rest}" in done.stderr
         assert "with --negative, or count them all as negative with --rest-negative" in done.stderr
         done = CliRunner().invoke(cli, [*words, "--rest-negative"])
         assert f"all but '{wanted}' count as negative: {rest}" in done.stderr
@@ -335,8 +335,8 @@ def test_one_problem_is_said_in_the_same_words(tmp_path: Path) -> None:
         ({"y": Y, "p": ["9%", "0.5", "3%", "1%", "2%", "8%"]}, {}, "is '0.5', which is not a number; correct it"),
         ({"y": Y, "p": ["0.9", "7%", "0.3", "0.1", "2", "8"]}, {}, "is '7%', which is not a number; correct it"),
         ({"y": Y, "p": ["0.9", "0,7", "0.3", "0.1", "2", "8"]}, {}, "is '0,7', which is not a number; write a decimal"),
-        ({"y": Y, "p": DAY}, {}, "column 'p' holds dates, not numbers"),
-        ({"y": Y, "p": [datetime.datetime(2020, 1, 1 + y) for y in Y]}, {}, "column 'p' holds dates, not numbers"),
+        ({"y": Y, "p": DAY}, {}, "column 'p' contains dates, not numbers"),
+        ({"y": Y, "p": [datetime.datetime(2020, 1, 1 + y) for y in Y]}, {}, "column 'p' contains dates, not numbers"),
         (segments, {"by": "k"}, "has a missing value; fill it in, or leave such rows (1 in all) out with missing="),
     ):
         pyarrow.parquet.write_table(arrow(table), path)

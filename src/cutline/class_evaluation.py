@@ -150,7 +150,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         for key in (str(spec), spec.measure.same_as):
             if key in self.estimates:
                 return self.estimates[key]
-        raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
+        raise InputError("measures", f"do not contain {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
 
     @checked
     def with_measures(self, *measures: str, level: float | None = None) -> ClassEvaluation:
@@ -244,7 +244,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         """Confidence in the predicted class against how often it is right, in groups of equal size."""
         self._need_scores("calibration")
         if not self.sample.are_probabilities:
-            raise InputError("y_score", "does not hold probabilities, and calibration needs them")
+            raise InputError("y_score", "does not contain probabilities, and calibration needs them")
         order, s, rows = self.totals.confidence_order.order[::-1], self.sample, []
         for part in np.array_split(order.astype(np.intp), min(bins, len(order))):
             share, (low, high) = share_of(s, part, s.right[part], self.settings.level)

@@ -151,11 +151,11 @@ def make_class_sample(
         )
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if unfit := [name for name in names if not isinstance(name, Hashable)]:
-        raise InputError("classes", f"holds {show(unfit[0])}, which is not the name of a class")
+        raise InputError("classes", f"contains {show(unfit[0])}, which is not the name of a class")
     if len(set(names)) != len(names):
         raise InputError("classes", "names a class twice", "each column needs a class of its own")
     if len(names) < 2:
-        raise InputError("y_true", f"holds a single class, {show(names[0])}", "name the others with {classes}")
+        raise InputError("y_true", f"contains a single class, {show(names[0])}", "name the others with {classes}")
     code = codes_of(label, names, "y_true")
     predicted = None if answer is None else codes_of(answer, names, "predicted")
     weight = None if sample_weight is None else as_weights(sample_weight, len(label))
@@ -163,7 +163,7 @@ def make_class_sample(
     if clusters is not None:
         cluster = Partition.of(clusters, "clusters", len(label)).codes.astype(np.int32)
         if len(np.unique(cluster if weight is None else cluster[weight > 0])) < 2:
-            raise InputError("clusters", "holds a single cluster", "resampling needs at least two")
+            raise InputError("clusters", "contains a single cluster", "resampling needs at least two")
     counted = None
     if weight is not None and not weight.all():
         counted = np.flatnonzero(weight)
@@ -385,7 +385,7 @@ def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
         try:
             distinct = set(values)
         except TypeError:
-            raise InputError(argument, "holds values that cannot be class labels", "pass text or numbers") from None
+            raise InputError(argument, "contains values that cannot be class labels", "pass text or numbers") from None
         if any(value is None or value != value for value in distinct):
             row = next(k for k, value in enumerate(values) if value is None or value != value)
             raise rules.missing(argument, values[row], row)

@@ -363,7 +363,7 @@ def samples_of(
         if paired and isinstance(y_true, Mapping):
             raise InputError("y_true", "is a mapping: each model has its own rows", "pass {paired=False}")
         if not paired and (not isinstance(y_true, Mapping) or name not in y_true):
-            said = f"holds no labels for the model {show(name)}, and {{paired=False}} needs them for each"
+            said = f"contains no labels for the model {show(name)}, and {{paired=False}} needs them for each"
             raise InputError("y_true", said, "pass a mapping from model to labels")
         label = y_true if paired else y_true[name]
         own = clusters if paired or clusters is None else clusters[name]

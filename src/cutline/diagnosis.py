@@ -32,7 +32,7 @@ _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
 _SHOWN = 12  # columns, scores and findings that are shown; a screen has some forty lines
-_ALL = "--format json holds all"
+_ALL = "--format json contains all"
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
 # Not "count" or "frequency": counts of equal rows are no weights.
 _TOTALS = ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale", "totaal")
@@ -79,7 +79,7 @@ class Diagnosis(HasSections, TabularResult):
         for row in self.to_dicts():
             key = next((p for p in self.patterns if fnmatchcase(row["column"], p)), "")
             if key:
-                row |= {"column": key, "holds": "a score for each class", "distinct": ""}
+                row |= {"column": key, "contents": "a score for each class", "distinct": ""}
             columns.setdefault(key or f"={row['column']}", row)
         rows, scores, findings = list(columns.values()), self.scores.to_dicts(), list(self.findings)
         more = f"… and {{}} more ({_ALL})"
@@ -94,7 +94,6 @@ class Diagnosis(HasSections, TabularResult):
     def sections(self) -> Iterator[Section]:
         """What the columns could be, how the scores look, what to check, and the command to run next."""
         columns, scores, findings = self.shown()
-        columns = [{"contents" if key == "holds" else key: value for key, value in row.items()} for row in columns]
         for k, row in enumerate(scores):
             cells = ("", "", "")
             if isinstance(row["auc"], float):  # not the last line, which tells how many more there are
@@ -285,11 +284,11 @@ class _Examination:
     def _row(self, p: Profile) -> dict[str, Any]:
         between = f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
         kinds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}
-        holds = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
-        holds += between + (f" ({p.notation})" if p.notation else "")
+        contents = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
+        contents += between + (f" ({p.notation})" if p.notation else "")
         return {
             "column": p.name,
-            "holds": holds,
+            "contents": contents,
             "distinct": p.distinct,
             "missing": p.missing,
             "could be": ", ".join(self._roles(p)) or "-",
@@ -391,9 +390,9 @@ class _Examination:
                 self.say(f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}")
             elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
                 share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
-                self.say(f"{p.name!r} holds numbers in {share}, but not in one notation; correct the others")
+                self.say(f"{p.name!r} contains numbers in {share}, but not in one notation; correct the others")
             if p.is_nearly_number:
-                self.say(f"{p.name!r} holds numbers except in {pluralize(p.strange, 'cell')}; correct them")
+                self.say(f"{p.name!r} contains numbers except in {pluralize(p.strange, 'cell')}; correct them")
 
     def _scores(self) -> list[dict[str, Any]]:
         """Each possible score with its AUC, and what looks wrong with it."""
@@ -461,7 +460,7 @@ class _Examination:
         for a, b in pairs:
             first, second = (table.named[row["score"]].sql for row in (a, b))
             if table.count([f"{first} IS DISTINCT FROM {second}"]) == [0]:
-                self.say(f"{a['score']!r} and {b['score']!r} hold the same values")
+                self.say(f"{a['score']!r} and {b['score']!r} contain the same values")
 
     def _command(self) -> str:
         """The first command that runs; empty where none does, which a finding then explains."""

@@ -105,7 +105,7 @@ PYTHON = Terms()
 class InputError(ValueError):
     """Invalid input: which argument, what is wrong with it, what to do about it, and where it is.
 
-    ``problem`` is said of the argument, or of the row where one is given ("is NaN", "holds three labels"); neither it
+    ``problem`` follows the argument, or the row where one is given ("is NaN", "contains three labels"); neither it
     nor ``remedy`` contains the argument's own name. Another option is written as a field, ``{pos_label}`` or
     ``{pos_label='yes'}``, and values from the data pass through ``show``. ``argument`` is ``None`` where the sentence
     is about no argument (a file that is not there); ``problem`` is then the whole sentence.
@@ -118,8 +118,8 @@ class InputError(ValueError):
     y_score: row 3 is NaN; drop the row or give it a number
     >>> print(InputError("y_score", "is NaN", "drop the row", row=3, column="p", where="a.csv"))
     a.csv: column 'p': data row 4 is NaN; drop the row
-    >>> print(InputError("y_true", "holds 'a' and 'b'", "choose the positive one: {pos_label='b'}"))
-    y_true holds 'a' and 'b'; choose the positive one: pos_label='b'
+    >>> print(InputError("y_true", "contains 'a' and 'b'", "choose the positive one: {pos_label='b'}"))
+    y_true contains 'a' and 'b'; choose the positive one: pos_label='b'
     """
 
     def __init__(

@@ -683,7 +683,7 @@ def selective_voting(
     else:
         check_models(order_on[1], "order_on")
         if set(map(str, order_on[1])) != set(map(str, names)):
-            raise InputError("order_on", "must hold the same models as {models}", "")
+            raise InputError("order_on", "must contain the same models as {models}", "")
         other = _Case.of(order_on[0], {name: order_on[1][name] for name in names}, pos_label, vote)
         order = other.best_first(by, np.arange(len(other.positive)))
     means = case.means(order, every, every)
@@ -791,7 +791,7 @@ def pem_areas(y_true: Labels, y_score: Scores, *, pos_label: Label = None) -> Pe
     """
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
     if ranking.n_pos == 0:
-        raise InputError("y_true", "holds no positive cases, so there is nothing to extract", "pass both classes")
+        raise InputError("y_true", "contains no positive cases, so there is nothing to extract", "pass both classes")
     places = np.arange(1, ranking.rows + 1, dtype=np.float64)
     gained = hits_at(ranking, places) / ranking.n_pos - places / ranking.rows
     gained[np.abs(gained) < 1e-12] = 0.0

@@ -100,7 +100,7 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
         if bad.any():
             raise InputError("inclusion", problem, remedy, row=int(np.argmax(bad)))
     if not known.any():
-        raise InputError("y_true", "holds no label", "label some of the rows; label_plan chooses them")
+        raise InputError("y_true", "contains no label", "label some of the rows; label_plan chooses them")
     return KnownLabels(score, known, positive, chance), scores
 
 

@@ -187,7 +187,7 @@ def compute_one(
     n_neg = len(sample) - n_pos
     if one.one_class_needs and 0 in (n_pos, n_neg) and spec.arguments.get(one.one_class_needs) is None:
         only = "negative" if n_pos == 0 else "positive"
-        problem = f"holds only {only} cases, so {one.name} cannot take {one.one_class_needs} from the sample"
+        problem = f"contains only {only} cases, so {one.name} cannot take {one.one_class_needs} from the sample"
         raise InputError("y_true", problem, f"give {{{one.one_class_needs}}}")
     cut = None
     check_threshold(spec, sample)

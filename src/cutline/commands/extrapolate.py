@@ -79,7 +79,7 @@ class ExtrapolateArguments(
     tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).", section=None)
     among: int | None = option("Number of classes tested (with --wins).", metavar="N")
     gallery: str | None = option(
-        "File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
+        "File with the gallery embeddings; FILE contains the probes. Both have the --score columns.",
         type=o.InputFile(),
         metavar="FILE",
     )

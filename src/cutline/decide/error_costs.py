@@ -529,7 +529,7 @@ def check_probabilities(sample: Sample, what: str) -> None:
 def need_both_classes(n_pos: float, n_neg: float, so: str) -> None:
     """Raise an error for rows of one class, and name what cannot be done with them."""
     if 0 in (n_pos, n_neg):
-        raise InputError("y_true", f"holds one class only, so {so}", "pass both classes")
+        raise InputError("y_true", f"contains one class only, so {so}", "pass both classes")
 
 
 def check_grid(x: ArrayLike | None) -> Floats:
@@ -541,7 +541,7 @@ def check_grid(x: ArrayLike | None) -> Floats:
     except (TypeError, ValueError, OverflowError):
         grid = np.empty(0)
     if len(grid) == 0 or not (grid > 0).all() or not (grid < 1).all():
-        raise InputError("x", "must hold threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
+        raise InputError("x", "must contain threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
     return grid
 
 

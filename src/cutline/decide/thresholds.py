@@ -183,14 +183,14 @@ def read_cut_file(path: FilePath) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):  # no JSON, no object, brackets in brackets
         raise InputError(None, f"{show(str(path))} is not a cut file", remedy) from None
     if "threshold" not in content:
-        raise InputError(None, f"{show(str(path))} holds no threshold", remedy)
+        raise InputError(None, f"{show(str(path))} contains no threshold", remedy)
     for key in content.keys() & _KINDS:
         kind, value = _KINDS[key], content[key]
         if kind is float and not isinstance(value, bool):
             with contextlib.suppress(ValueError, TypeError, OverflowError):
                 content[key] = float(value)  # infinities are written as text
         if not isinstance(content[key], kind) or content[key] != content[key]:
-            raise InputError(None, f"{show(str(path))} holds {show(value)} as its {key}", remedy)
+            raise InputError(None, f"{show(str(path))} contains {show(value)} as its {key}", remedy)
     return content
 
 
@@ -360,7 +360,7 @@ def find_cut(
             what = _WORDS[name].partition(" of ")[0]
             note += f"; it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
     if point.threshold == ranking.score[-1] == -math.inf:  # no score > threshold takes those that score −inf
-        why = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
+        why = "contains −inf, and the cut takes everyone, but no threshold lies below −inf"
         raise InputError("y_score", why, "give those rows a finite score below the others")
     rows = fingerprint(sample)
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, best=best_by, sample=rows)

@@ -99,7 +99,7 @@ def extrapolate_open_set(
     general = (*task.hints, *notes_on(task, task.whole(), marginal=True))
     notes = tuple(note for note in general if note.kind in _NOTED) + far_note(sizes, task.n_classes)
     if task.n_classes < _FEWEST_CLASSES:
-        text = "From {n_classes} classes none can be left out, so the interval holds every rate."
+        text = "From {n_classes} classes none can be left out, so the interval contains every rate."
         notes += (Note("few_classes", text, n_classes=task.n_classes),)
     if fpir * len(unknown) < _FEWEST_PAIRS / 2:
         text = (

@@ -101,7 +101,7 @@ def from_scores(
             chosen = chosen or bool((block != block[:, :1]).any())
             yield rows, block
         if decisions and chosen:
-            message = "holds decisions: no row has more than two distinct values"
+            message = "contains decisions: no row has more than two distinct values"
             remedy = (
                 "give the scores behind the decisions, or the accuracy at two or more numbers of classes with "
                 "{accuracies}"
@@ -194,7 +194,7 @@ def from_accuracies(accuracies: Any) -> CurveTask:
         table = _as_floats(np.asarray(pairs)).reshape(-1, 2)
     except (TypeError, ValueError, OverflowError):
         remedy = "give (number of classes, accuracy), or a dictionary"
-        raise InputError("accuracies", "does not hold pairs of numbers", remedy) from None
+        raise InputError("accuracies", "does not contain pairs of numbers", remedy) from None
     table = table[np.argsort(table[:, 0], kind="stable")]
     for row, (k, value) in enumerate(table):
         if not (k >= 1 and np.isfinite(k)):
@@ -383,7 +383,7 @@ def number_matrix(values: Any, name: str) -> NDArray[Any]:
         array = array if array.dtype.kind in "biuf" else _as_floats(array)
     except (TypeError, ValueError, OverflowError):
         remedy = "leave labels and names out of the table"
-        raise InputError(name, "holds values that are not numbers", remedy) from None
+        raise InputError(name, "contains values that are not numbers", remedy) from None
     for rows in row_blocks(*array.shape) if array.dtype == np.float64 else ():
         huge = np.isfinite(array[rows]) & (np.abs(array[rows]) > _LARGEST)
         if huge.any():
@@ -405,7 +405,7 @@ def _column(values: Any, name: str, n: int, of: str, remedy: str) -> NDArray[Any
         raise InputError(name, f"has {column.size} values for {n} {of}", remedy)
     for row, value in enumerate(column.tolist() if column.dtype.kind not in "biuSU" else ()):
         if isinstance(value, list | tuple | dict | set | np.ndarray):
-            raise InputError(name, "holds a list or another collection", "give single values", row=row)
+            raise InputError(name, "contains a list or another collection", "give single values", row=row)
         if not isinstance(value, str) and is_missing(value):
             raise InputError(name, "has a missing value", "give it a value or drop it", row=row)
     return column
@@ -427,7 +427,7 @@ def _match(
         try:
             distinct = sorted(set(labels.tolist()))
         except TypeError:
-            raise InputError("labels", "holds values of different kinds", "give one kind of label") from None
+            raise InputError("labels", "contains values of different kinds", "give one kind of label") from None
         kind = labels.dtype.kind
         if kind in "iu" and distinct[0] >= 0 and distinct[-1] < n_columns:
             names = list(range(n_columns))
@@ -437,7 +437,7 @@ def _match(
             message = f"is missing, and labels are names such as {show(distinct[0])}"
             raise InputError(class_name, message, "name the class of each column, in order")
         else:
-            message = f"is missing: labels hold {len(distinct)} distinct values for {n_columns} columns"
+            message = f"is missing: labels contain {len(distinct)} distinct values for {n_columns} columns"
             raise InputError(class_name, message, "name the class of each column")
     number: dict[Any, int] = {}
     columns = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.intp)
@@ -454,7 +454,7 @@ def _counts(values: Any, name: str) -> Floats:
     try:
         array = _as_floats(_array(values, name).ravel())
     except (TypeError, ValueError, OverflowError):
-        raise InputError(name, "holds values that are not numbers", "give one count per case") from None
+        raise InputError(name, "contains values that are not numbers", "give one count per case") from None
     if array.size == 0:
         raise InputError(name, "is empty", "give one count per case")
     bad = np.flatnonzero(~(array >= 0) | (array != np.floor(array)))

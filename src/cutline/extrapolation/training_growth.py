@@ -192,7 +192,7 @@ def extrapolate_training(
     try:
         classes, per_class = np.unique(labels, return_counts=True)
     except (TypeError, ValueError):
-        message = "holds values of different kinds, or missing ones"
+        message = "contains values of different kinds, or missing ones"
         raise InputError("y", message, "give one kind of label") from None
     check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
     wanted = sorted(sizes_asked(sizes, 2, "sizes"))

@@ -285,7 +285,7 @@ class BatchRows(RowEvidence):
             if len(pairs[0]) == len(batches):  # every batch lies in one cluster
                 unit = pairs[1]
             elif len(pairs[0]) > int(sample.cluster.max()) + 1:  # not every cluster lies in one batch
-                problem = "neither hold whole batches nor lie within them, so there is no one unit to resample"
+                problem = "neither contain whole batches nor lie within them, so there is no one unit to resample"
                 raise InputError("clusters", problem, "leave {clusters} or {batch} out")
         own = unit[batches.codes] if int(unit.max()) > 0 else None
         return cls(sample, rank(sample), own, None, paired, batches=batches, unit_of_batch=unit)
@@ -458,7 +458,7 @@ class BatchRows(RowEvidence):
 
 def single_batch() -> InputError:
     """One batch tells nothing about others."""
-    problem = "holds a single batch, so the variation between batches is unknown"
+    problem = "contains a single batch, so the variation between batches is unknown"
     return InputError("batch", problem, "leave {batch} out to take the rows as the sample")
 
 

@@ -444,7 +444,7 @@ def reweighted_ranking(ranking: Ranking, share: float) -> Ranking:
 def at_prevalence(rows: RowEvidence, share: float) -> RowEvidence:
     """The rows with another share of positives, the sizes of the classes being given."""
     if rows.clusters is not None:
-        problem = "cannot be combined with {clusters}: clusters hold cases of both classes"
+        problem = "cannot be combined with {clusters}: clusters contain cases of both classes"
         raise InputError("prevalence", problem, "leave one of them out")
     sample = rows.sample
     up, down = class_factors(rows.ranking.n_pos, rows.ranking.n_neg, share)

@@ -160,7 +160,7 @@ class Units:
 def several_clusters(sample: Sample) -> Codes | None:
     """The clusters of a sample, if it has any; a single one is an error."""
     if sample.cluster is not None and not sample.cluster.any():
-        raise InputError("clusters", "holds a single cluster", "give at least two: they are resampled")
+        raise InputError("clusters", "contains a single cluster", "give at least two: they are resampled")
     return sample.cluster
 
 

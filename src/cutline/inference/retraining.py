@@ -356,7 +356,7 @@ class _Refits:
             _, positive = read_labels(labels, argument, pos_label)
             if _one_class(positive):
                 only = "permute" if argument == "y_train" else "learn"
-                raise InputError(argument, f"holds a single class, so there is nothing to {only}")
+                raise InputError(argument, f"contains a single class, so there is nothing to {only}")
             statistics, names, ways = zip(*(as_statistic(one, better) for one in measures), strict=True)
             return cls(estimator, seed, statistics, dict(zip(names, ways, strict=True)), pos_label, labels[positive][0])
         classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
@@ -366,7 +366,7 @@ class _Refits:
         specs = tuple(dict.fromkeys(parse_measure(one, several=True) for one in measures))
         ordered = next((spec for spec in specs if spec.ordered), None)
         if ordered is not None and any(isinstance(label, str) for label in classes):
-            problem = f"holds {ordered}, which reads the order of the classes, and words have none"
+            problem = f"contains {ordered}, which reads the order of the classes, and words have none"
             raise InputError("measure", problem, "number the classes in their order")
         return cls(estimator, seed, specs, {str(spec): spec.better for spec in specs}, pos_label, classes=classes)
 
@@ -673,7 +673,7 @@ def bootstrap_oob(
         if len(defined) < b:
             warnings.warn(
                 f"{name} is undefined in {b - len(defined)} of {b} replicates, which are left out: {bags} bags and "
-                f"{outs} out-of-bag sets hold a single class",
+                f"{outs} out-of-bag sets contain a single class",
                 UndefinedWarning,
                 stacklevel=2,
             )

@@ -373,7 +373,7 @@ def batches(points: Mapping[str, BatchPoint]) -> Chart:
     each = "; ".join(f"{name} {count(float(p.cells[:, 0].sum()))}" for name, p in points.items())
     words = f"Hits in each of {len(first.names):,} batches. In all: {each}. Dashed: the mean."
     if known:
-        words += " Shaded: what the next batch should hold" + (f" with {names[0]}." if len(names) > 1 else ".")
+        words += " Shaded: what to expect in the next batch" + (f" with {names[0]}." if len(names) > 1 else ".")
     if shown < len(first.names):
         words += f" The first {shown:,} of {len(first.names):,} batches."
     chart = Chart("Hits of each batch", words, (0.0, float(shown)), (0.0, top), "batch", area=WIDE, y_name="hits")

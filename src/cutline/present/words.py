@@ -356,7 +356,7 @@ def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | No
     of_all = next((key for key in keys if first.specs[key].measure.name == "value_recall"), None)
     if of_all is not None and len(evaluations) == 1 and first.estimates[of_all].value == first.estimates[of_all].value:
         quota, e = first.specs[of_all].quota, first.estimates[of_all]
-        sentences = [f"The cases taken hold {share(e)} of the value."]
+        sentences = [f"The cases taken contain {share(e)} of the value."]
         if isinstance(quota, int | float) and isinstance(first.rows, RowEvidence) and not first.rows.batched:
             total = first.best_value(quota=whole_cases(first.ranking.cases))
             best = first.best_value(quota=quota) / total

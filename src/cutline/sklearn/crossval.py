@@ -73,7 +73,7 @@ class OutOfFold:
         """Score the test rows of each split with the estimator of that split."""
         if "estimator" not in cv_results or "indices" not in cv_results:
             remedy = "call cross_validate(…, return_estimator=True, return_indices=True)"
-            raise InputError("cv_results", "holds no estimators or no indices", remedy)
+            raise InputError("cv_results", "contains no estimators or no indices", remedy)
         labels, models, tests = as_column(y, "y"), cv_results["estimator"], cv_results["indices"]["test"]
         positive, score, method = [], [], ""
         for model, test in zip(models, tests, strict=True):

@@ -143,7 +143,7 @@ def _check_labels(labels: Any, *, ordered: bool) -> None:
         if ordered and labels.dtype.kind in "OUS" and positive.any() and not positive.all():
             yes, no = labels[positive][0], labels[~positive][0]
             if not no < yes:
-                problem = f"holds {show(yes)} and {show(no)}, and scikit-learn passes the scores of {show(no)}"
+                problem = f"contains {show(yes)} and {show(no)}, and scikit-learn passes the scores of {show(no)}"
                 raise InputError("y_true", problem, f"name the positive label: {{pos_label={show(yes)}}}")
     except InputError as error:
         frame = inspect.currentframe()

@@ -341,7 +341,7 @@ def read_long_classes(
     matrix[row, np.fromiter((place[name] for name in kinds), np.intp, len(kinds))] = scores
     empty = np.argwhere(np.isnan(matrix))
     if len(scores) != matrix.size or len(empty):
-        problem = "holds a case and class twice"
+        problem = "contains a case and class twice"
         if len(empty):
             problem = f"has no row for class {show(classes[empty[0][1]])} of case {show(distinct[empty[0][0]])}"
         raise InputError("class_column", problem, "give each case one row for each class")

@@ -490,7 +490,7 @@ def _scan(file: File) -> tuple[File, bool | None]:
         for block in blocks():
             if b"\0" in block:
                 line += block[: block.index(b"\0")].count(b"\n")
-                problem = f"{file.shown} is not a text file (line {line} holds a zero byte)"
+                problem = f"{file.shown} is not a text file (line {line} contains a zero byte)"
                 raise InputError(None, problem, "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}")
             decoder.decode(block)
             begins = block.find(b"\n") if line == 1 else -1  # the header may well have them

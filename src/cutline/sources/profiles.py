@@ -287,11 +287,11 @@ def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[D
     which = f"CAST({own['model'].sql} AS VARCHAR)"
     models = table.distinct(which, "true", _MOST_WIDENED + 1)
     if len(models) > _MOST_WIDENED:
-        raise table.refuse(InputError("model", f"holds more than {_MOST_WIDENED} models", "name another column"), model)
+        raise table.refuse(InputError("model", f"has more than {_MOST_WIDENED} models", "name another column"), model)
     at = own["case"].sql
     twice = f"SELECT {at}, {which} FROM {table.relation} GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 1"
     for value, name in table.rows(twice):
-        problem = f"holds {show(value)} twice for the model {show(name)}"
+        problem = f"contains {show(value)} twice for the model {show(name)}"
         raise table.refuse(InputError("case", problem, "give each case one row for each model"), case)
     for role in own.keys() & {"label", "weight"}:
         several = f"HAVING count(DISTINCT {own[role].sql}) > 1 ORDER BY 1 LIMIT 1"

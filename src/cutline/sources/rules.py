@@ -147,7 +147,7 @@ def find_notation(
             if decimal is None and not plain and unclear:
                 name = "commas" if mark == "," else "points"
                 remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
-                raise InputError(argument, f"holds {name} that may separate thousands or decimals", remedy)
+                raise InputError(argument, f"contains {name} that may separate thousands or decimals", remedy)
             return notation
     return None
 
@@ -262,7 +262,7 @@ def bad_cell(what: str, argument: str, row: int | str | None, value: Any = None)
 def unusable(argument: str, kind: str) -> InputError:
     """A column whose type can have no such role."""
     what = "labels" if argument == "y_true" else "single values" if argument in KEYS else "numbers"
-    return InputError(argument, f"holds {kind}, not {what}", "choose another column, or convert it first")
+    return InputError(argument, f"contains {kind}, not {what}", "choose another column, or convert it first")
 
 
 def bad_weight(value: float, row: int | str | None) -> InputError:
@@ -289,7 +289,7 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
         alike = len({str(label).strip().casefold() for label in distinct}) == 2
         return InputError(
             "y_true",
-            f"holds more than two labels ({_first_values(distinct)})",
+            f"contains more than two labels ({_first_values(distinct)})",
             "join those that differ only in case or spaces with {ignore_case=True}, and choose the positive one with "
             "{pos_label}"
             if alike
@@ -336,7 +336,7 @@ def judge_negatives(pos_label: Any, neg_label: Any, counts: Iterable[tuple[Any, 
     shown += ", …" if len(counts) > most else ""
     if neg_label is not None:
         remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
-        raise InputError("y_true", f"holds several labels besides {show(pos_label)}: {shown}", remedy)
+        raise InputError("y_true", f"contains several labels besides {show(pos_label)}: {shown}", remedy)
     said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):

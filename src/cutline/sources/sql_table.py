@@ -67,7 +67,7 @@ class Dialect:
     def literal(self, text: str) -> str:
         """A text, whatever it contains."""
         if "\0" in text:
-            raise InputError(None, f"{show(text)} holds a zero byte", "remove it")
+            raise InputError(None, f"{show(text)} contains a zero byte", "remove it")
         if self.escape:
             return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
         return "'" + text.replace("'", "''") + "'"
