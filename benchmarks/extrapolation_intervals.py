@@ -1,14 +1,18 @@
-"""How often 90% intervals of `auto` contain the true accuracy, and how long they are, family by family.
+"""How often intervals of `auto` contain the true accuracy, and how long they are, family by family.
 
     python benchmarks/extrapolation_intervals.py [--seed 4] [--populations 12] [--draws 3] [--former]
-        [--only clumps,far]
+        [--only clumps,far] [--level 0.9]
+    python benchmarks/extrapolation_intervals.py --other [--seed 4] [--populations 12]
     python benchmarks/extrapolation_intervals.py --stored [--draws 12] [--former]
 
-Every population is drawn by a random seed: its dimension, its noise, its tails and the number of classes seen. Its true
-accuracies come from many thousands of its classes. The constants of the intervals were chosen on seeds 0 to 3; nothing
-was chosen on seed 4 and above. ``--stored`` takes random parts of Chinese characters, faces, handwritten characters and
-letters instead (``../shared/data/manyclass``). ``--former`` also computes the intervals that came before, from
-resampled classes and the spread between methods, and prints the lengths relative to those (geometric mean).
+Every population is drawn by a random seed: its dimension, its noise, its tails and the number of classes seen. Its
+true accuracies come from many thousands of its classes. The constants of the intervals were chosen on seeds 0 to 3,
+100 and 101, and on none of the other kinds of populations that ``--other`` draws: binary codes, classes that attract
+answers, irregular noise of the scores, clumps inside clumps, few dimensions out of many, skewed places and noise,
+rounded squares, easy and hard classes, and accuracies close to 1. ``--stored`` takes random parts of Chinese
+characters, faces, handwritten characters and letters instead (``../shared/data/manyclass``). ``--former`` also
+computes the intervals that came before, from resampled classes and the spread between methods, and prints the lengths
+relative to those (geometric mean).
 """
 
 from __future__ import annotations
@@ -36,9 +40,19 @@ from cutline.extrapolation.task_inputs import from_scores  # noqa: E402
 from cutline.extrapolation.tasks import average_accuracy, win_histogram  # noqa: E402
 from extrapolation_families import characters, distances, faces, glyphs, letter_scores  # noqa: E402
 
-LEVEL = 0.9
 # Classes of a population from which its true accuracies are computed, and how many of them are tried.
 MANY, TRIED = 8000, 3000
+OTHERS = (
+    "binary",
+    "hubs",
+    "irregular",
+    "nested",
+    "few dimensions",
+    "skewed",
+    "rounded squares",
+    "easy and hard",
+    "perfect",
+)
 FAMILIES = ("normal", "heavy", "unequal", "clumps", "scales", "ties", "several", "few", "accurate", "far")
 
 
@@ -94,16 +108,72 @@ def population(family: str, number: int, seed: int) -> Population:
             return -(far**2) if scale == "square" else np.exp(-(far**2) / (2.0 * d))
         return np.round(-far / step) * step if family == "ties" else -far
 
-    # The noise that gives about the accuracy wanted among the classes seen, by bisection on one small task.
-    small = centres(600, np.random.default_rng([seed, number, 77]))
+    return _population(f"{family} {number}", seen, sizes, (centres, around, score), wanted, (seed, number), each)
+
+
+def other_population(family: str, number: int, seed: int) -> Population:
+    """One random population of a kind on which nothing was chosen; its last column is a class's pull or difficulty."""
+    rng = np.random.default_rng([seed, number, 1000 + OTHERS.index(family)])
+    seen = int(np.exp(rng.uniform(np.log(25), np.log(250))))
+    sizes = tuple(min(round(seen * t), MANY) for t in (1.2, 3, 12))
+    wanted = float(rng.uniform(0.97, 0.998) if family == "perfect" else rng.uniform(0.35, 0.97))
+    d = int(rng.integers(24, 96) if family == "binary" else rng.integers(3, 40))
+    few = int(rng.integers(2, 6))
+    plane, shape, step = rng.normal(size=(few, d)), rng.uniform(0.5, 3.0), rng.uniform(0.1, 0.6)
+    pull, hard, within = rng.uniform(0.1, 0.4), rng.uniform(0.05, 0.3), rng.uniform(0.1, 0.4)
+    outer = rng.normal(size=(int(rng.integers(4, 20)), 1, d))
+    inner = outer + rng.uniform(0.2, 0.7) * rng.normal(size=(len(outer), int(rng.integers(3, 12)), d))
+
+    def centres(k: int, r: np.random.Generator) -> Any:
+        places = {
+            "binary": lambda: (r.random((k, d)) < 0.5).astype(float),
+            "nested": lambda: (
+                inner[r.integers(0, inner.shape[0], k), r.integers(0, inner.shape[1], k)]
+                + within * r.normal(size=(k, d))
+            ),
+            "few dimensions": lambda: r.normal(size=(k, few)) @ plane / few**0.5 + 0.1 * r.normal(size=(k, d)),
+            "skewed": lambda: r.gamma(shape, 1.0, (k, d)) / shape**0.5,
+        }.get(family, lambda: r.normal(size=(k, d)))()
+        return np.column_stack([places, r.normal(size=k) if family == "hubs" else r.random(k)])
+
+    def around(centre: Any, noise: float, r: np.random.Generator) -> Any:
+        points, last = centre[:, :d], centre[:, d:]
+        if family == "binary":
+            moved = np.where(r.random(points.shape) < min(noise / 8.0, 0.5), 1.0 - points, points)
+        else:
+            off = r.gamma(shape, 1.0, points.shape) / shape**0.5 if family == "skewed" else r.normal(size=points.shape)
+            factor = np.where(last < hard, 2.5, 0.6) if family == "easy and hard" else 1.0
+            moved = points + noise * factor * off
+        return np.column_stack([moved, last])
+
+    def score(probes: Any, gallery: Any) -> Any:
+        far = distances(probes[:, :d], gallery[:, :d])
+        if family in ("binary", "rounded squares"):
+            return -np.round(far**2 / (1.0 if family == "binary" else step * d**0.5))
+        if family == "hubs":
+            return pull * far.std() * gallery[:, d] - far
+        if family == "irregular":  # the same for the same two points, but without any pattern
+            wave = np.sin(1e4 * (probes[:, :1] @ gallery[:, :1].T) + 1e3 * gallery[:, 1])
+            return 0.3 * far.std() * wave**3 - far
+        return -far
+
+    return _population(f"{family} {number}", seen, sizes, (centres, around, score), wanted, (seed, number), 1)
+
+
+def _population(
+    name: str, seen: int, sizes: tuple[int, ...], parts: Any, wanted: float, seeds: tuple[int, int], each: int
+) -> Population:
+    """With the noise that gives about the accuracy wanted among the classes seen, by bisection on one small task."""
+    centres, around, score = parts
+    small = centres(600, np.random.default_rng([*seeds, 77]))
     low, high = 0.01, 6.0
     for _ in range(12):
         noise = (low * high) ** 0.5
         probes = around(small, noise, np.random.default_rng(5))
         above = true_accuracies(small, probes, score, (min(seen, 600),))[0] > wanted
         low, high = (noise, high) if above else (low, noise)
-    all_centres = centres(MANY, np.random.default_rng([seed, number, 99]))
-    all_probes = around(all_centres, noise, np.random.default_rng([seed, number, 98]))
+    all_centres = centres(MANY, np.random.default_rng([*seeds, 99]))
+    all_probes = around(all_centres, noise, np.random.default_rng([*seeds, 98]))
     known: dict[int, float] = {}
 
     def truth(k: int) -> float:
@@ -116,7 +186,7 @@ def population(family: str, number: int, seed: int) -> Population:
         gallery, labels = centres(k, r), np.repeat(np.arange(k), each)[:most]
         return score(around(gallery[labels], noise, r), gallery), labels
 
-    return Population(f"{family} {number}", seen, sizes, draw, truth)
+    return Population(name, seen, sizes, draw, truth)
 
 
 def true_accuracies(gallery: Any, probes: Any, score: Any, sizes: tuple[int, ...]) -> list[float]:
@@ -185,22 +255,25 @@ def main() -> None:
     parser.add_argument("--populations", type=int, default=12)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--level", type=float, default=0.9)
+    parser.add_argument("--other", action="store_true")
     parser.add_argument("--stored", action="store_true")
     parser.add_argument("--former", action="store_true")
     parser.add_argument("--save", default="", help="file for every row, to choose constants from")
     asked = parser.parse_args()
-    chosen = [name for name in FAMILIES if not asked.only or name in asked.only.split(",")]
+    families, make = (OTHERS, other_population) if asked.other else (FAMILIES, population)
+    chosen = [name for name in families if not asked.only or name in asked.only.split(",")]
     worlds = (
         stored()
         if asked.stored
-        else ((f, population(f, number, asked.seed)) for number in range(asked.populations) for f in chosen)
+        else ((f, make(f, number, asked.seed)) for number in range(asked.populations) for f in chosen)
     )
     rows: list[dict[str, Any]] = []
     begun = time.process_time()
     for family, world in worlds:
         for number in range(asked.draws):
             task = from_scores(*world.draw(np.random.default_rng([asked.seed, number, 3, world.seen])))
-            ex, method = fit_task(task, world.sizes, level=LEVEL, seed=number, progress=False)
+            ex, method = fit_task(task, world.sizes, level=asked.level, seed=number, progress=False)
             drawn = resampled_fits(task, method, 40, number, 1, False) if asked.former else []
             seen = ex.observed.at(ex.n_classes)
             for k in world.sizes:

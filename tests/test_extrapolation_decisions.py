@@ -65,10 +65,17 @@ def test_the_half_width_is_that_of_the_formula(ex: Extrapolation) -> None:
     inside, growth = (n * estimate.value + 0.5) / (n + 1), np.log(k / n)
     centre, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
     assert error**2 > alone  # so that the cases of a class do not count as more errors
-    highest = (n * max(ex.by_method(k)[name] for name in ex.plausible) + 0.5) / (n + 1)
-    above = np.log(highest / (1 - highest)) - centre
-    for end, sign, b, far in ((estimate.low, -1, 1.15, 0.1 * growth), (estimate.high, 1, 0.6, 0.45 * above)):
-        untested = b * (1 + 0.1 * growth) / np.sqrt(1 + (1 - seen) * n)
+
+    def place(accuracy: float) -> float:
+        smooth = (n * accuracy + 0.5) / (n + 1)
+        return float(np.log(smooth / (1 - smooth)))
+
+    members = [ex.by_method(k)[name] for name in ex.plausible]
+    gap = max(place(seen) - place(law.accuracy(n)[0]), 0.0)
+    above = np.hypot(0.2 * (place(max(members)) - centre), 1.5 * gap)
+    below = 0.3 * (centre - place(min(members)))
+    for end, sign, b, far in ((estimate.low, -1, 1.15, below), (estimate.high, 1, 0.4, above)):
+        untested = b * (1 + 0.1 * growth) / np.sqrt(0.5 + (1 - seen) * n)
         half = np.sqrt(variance / slope**2 + untested**2 + far**2)
         expected = ((n + 1) / (1 + np.exp(-centre - sign * half)) - 0.5) / n
         assert end == pytest.approx(expected, abs=0.01)  # near k1 the ends are led on from those seen

@@ -31,10 +31,11 @@ _FAR = 10
 # of their spread gives intervals that contain the true value as often as their level.
 _OF_BETWEEN = 0.7
 # Of the half-width of 90% intervals by `auto` (see `_error_ends`): what errors could not test downwards and upwards, by
-# how much that and the lower end grow with the distance to k, and what the highest method counts for the upper end.
-# Far out predictions are too high more often than too low, but for classes in clumps, where methods disagree. Chosen on
-# 620 samples of 310 random populations (seeds 0 to 3 of benchmarks/extrapolation_intervals.py), judged on others.
-_ERRORS_DOWN, _ERRORS_UP, _FARTHER, _OF_GROWTH, _OF_HIGHEST, _FREEDOM = 1.15, 0.6, 0.1, 0.1, 0.45, 5.0
+# how much that grows with the distance to k, what counts of the lowest and of the highest method, and of a fit below
+# what was seen. Chosen on 874 samples of 614 random populations (benchmarks/extrapolation_intervals.py, seeds 0 to 2,
+# 100 and 101), judged on others.
+_ERRORS_DOWN, _ERRORS_UP, _FARTHER, _FREEDOM = 1.15, 0.4, 0.1, 5.0
+_OF_LOWEST, _OF_HIGHEST, _OF_GAP = 0.3, 0.2, 1.5
 # A jackknife of few classes may say too little or too much: more than this is not believed. Several cases of a class
 # count as errors of so many classes at most.
 _LEAST_DESIGN, _MOST_DESIGN, _MOST_CASES = 0.4, 9.0, 2.0
@@ -413,13 +414,16 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
 
         On the logit scale, with half an error and half a success more, the half-width at 90% is the root of
 
-            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (1 + e) + (0.1 g)²  downwards, g = log(k/k1),
-            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.6² (1 + 0.1 g)² / (1 + e) + (0.45 h)²  upwards:
+            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (½ + e) + (0.3 b)²  downwards, g = log(k/k1),
+            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.4² (1 + 0.1 g)² / (½ + e) + (0.2 a)² + (1.5 h)²  upwards:
 
-        how the mean of so many cases scatters, what ``e`` classes' worth of errors could not test, how far it is to
-        ``k``, and how far the highest of the plausible methods is above (``h``). ``deff`` is the jackknife's variance
-        at ``k1`` over that of one independent case per class; as far as it is below 1, the several cases of a class
-        count as more errors, twice as many at most. Other levels by Student's t with five degrees of freedom.
+        how the mean of so many cases scatters, what ``e`` classes' worth of errors could not test, how far the lowest
+        of the plausible methods is below at ``k`` (``b``) and the highest above (``a``), and how far the fit is below
+        what was seen at ``k1`` (``h``), as it is where classes gather in clumps and accuracy falls more slowly than
+        any method expects. ``deff`` is the jackknife's variance at ``k1`` over that of one independent case per class;
+        as far as it is below 1, the several cases of a class count as more errors, twice as many at most. With more
+        classes tested, ``a``, ``b`` and ``h`` shrink with the distance that is left. Other levels by Student's t with
+        five degrees of freedom.
         """
         tested = max(self.observed.n_tested, 1)
         seen, error = self.observed.value_and_error(self.n_classes, top)
@@ -428,20 +432,26 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         design = 1.0
         if seen < 1.0 and math.isfinite(error):
             design = min(max(error**2 / max(alone, 1e-9), _LEAST_DESIGN), _MOST_DESIGN)
+        distance = math.log(k / self.n_classes)
         growth = max(math.log(k / (self.n_classes * n / tested)), 0.0)
+        left = growth / distance if distance > 0.0 else 1.0
         errors = (1.0 - seen) * n * min(max(1.0 / design, 1.0), max(self.n_cases / tested, 1.0), _MOST_CASES)
-        inside = (n * value + 0.5) / (n + 1.0)
+
+        def place(accuracy: float) -> float:
+            return float(logit((n * accuracy + 0.5) / (n + 1.0)))
+
+        centre, inside = place(value), (n * value + 0.5) / (n + 1.0)
         sampling = design * self.favorability.case_variance(there, top) / n / (inside * (1.0 - inside)) ** 2
         reach = t_quantile(self.level, _FREEDOM) / t_quantile(0.9, _FREEDOM)
-        centre, ends = float(logit(inside)), []
-        members = [float(self._read(self.fits[name], k, top)[0]) for name in self.plausible]
-        above = float(logit((n * max([value, *members]) + 0.5) / (n + 1.0))) - centre if growth > 0.0 else 0.0
-        unseen = (1.0 + _FARTHER * growth) / math.sqrt(1.0 + errors)
+        members = [value, *(float(self._read(self.fits[name], k, top)[0]) for name in self.plausible)]
+        gap = max(place(seen) - place(float(self._read(self.favorability, self.n_classes, top)[0])), 0.0)
+        unseen = (1.0 + _FARTHER * growth) / math.sqrt(0.5 + errors)
+        ends = []
         for side, of_errors, far in (
-            (-1.0, _ERRORS_DOWN, _OF_GROWTH * growth),
-            (1.0, _ERRORS_UP, _OF_HIGHEST * above),
+            (-1.0, _ERRORS_DOWN, _OF_LOWEST * (centre - place(min(members)))),
+            (1.0, _ERRORS_UP, math.hypot(_OF_HIGHEST * (place(max(members)) - centre), _OF_GAP * gap)),
         ):
-            half = reach * math.hypot(math.sqrt(sampling), of_errors * unseen, far)
+            half = reach * math.hypot(math.sqrt(sampling), of_errors * unseen, left * far)
             end = 1.0 / (1.0 + math.exp(-centre - side * half))
             ends.append(min(max(((n + 1.0) * end - 0.5) / n, 0.0), 1.0))
         return ends[0], ends[1]
