@@ -316,7 +316,7 @@ def test_docstring_says_what_an_undefined_value_becomes(m: Any) -> None:
         except cl.InputError:
             refused = True
     if m.undefined or refused:
-        becomes = "refused; nan, with the reason, in an evaluation" if refused else "nan"
+        becomes = "an error; nan, with the reason, in an evaluation" if refused else "nan"
         assert f"Undefined ({becomes}) if {m.undefined}" in " ".join(getattr(cl, m.name).__doc__.split())
 
 

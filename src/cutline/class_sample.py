@@ -1,6 +1,6 @@
 """Labels of several classes with a score matrix or hard predictions -> ClassSample, checked once.
 
-The second half says which classes there are, and which column of a score matrix belongs to which of them.
+The second half decides which classes there are, and which column of a score matrix belongs to which of them.
 """
 
 from __future__ import annotations
@@ -340,7 +340,7 @@ def class_affixes(columns: Sequence[str], labels: Sequence[str]) -> list[tuple[s
 
 
 def unordered(classes: Sequence[Any]) -> InputError:
-    """A measure reads the order of classes that nobody has said."""
+    """A measure reads the order of classes that nobody has given."""
     problem = f"the classes are only known in the order of the alphabet ({listed(classes, 6)}), but their order counts"
     return InputError(None, problem, "name all of them in their order with {classes}")
 

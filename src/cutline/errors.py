@@ -111,7 +111,7 @@ class InputError(ValueError):
     is about no argument (a file that is not there); ``problem`` is then the whole sentence.
 
     ``row`` counts from 0; it is a description where rows have no numbers. ``column`` is the name of a column of a
-    table, said in place of the argument; ``where`` names the file or table, its braces doubled, ``model`` the one of
+    table, written in place of the argument; ``where`` names the file or table, its braces doubled, ``model`` the one of
     several models.
 
     >>> print(InputError("y_score", "is NaN", "drop the row or give it a number", row=3))

@@ -250,7 +250,7 @@ def selection_power(
             (sample,) = model_samples(labels, {name: scorer(cases)}, None).values()
             if len(sample) != n_sets * set_size:
                 why = f"gave {len(sample)} cases where {n_sets * set_size} were asked for"
-                raise InputError("simulate", why, "return as many cases as its argument says")
+                raise InputError("simulate", why, "return as many cases as its argument asks for")
             problems = {spec: why_inapplicable(spec.measure, sample) for spec in every}
             for spec, problem in problems.items():
                 if problem and measures is not None:

@@ -296,7 +296,7 @@ def natural_key(key: Any) -> tuple[Any, ...]:
     if re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", text):
         return (0, float(text), (), text)
     parts = re.split(r"([0-9]+)", text)
-    # digits count by how many there are, then one by one: int() refuses more than some thousand of them; the text
+    # digits count by how many there are, then one by one: int() does not take more than some thousand of them; the text
     # itself comes last, so that 1 and 01 have one order wherever they are read
     numbers = (part.lstrip("0") if part.isdigit() and part.isascii() else None for part in parts)
     return (1, 0.0, tuple((-1, p) if d is None else (len(d), d) for p, d in zip(parts, numbers, strict=True)), text)

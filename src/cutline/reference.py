@@ -1,8 +1,8 @@
 """What the parameters and fields of public names mean, each text once, and docstrings in numpydoc form made of them.
 
-A function says what it does and shows an example. Its parameters, with types and defaults, come from its signature,
-their meaning from the tables here: so one text serves every function, ``help()`` and the site alike. A decorator puts
-them together where a function or class is defined, so that they are there whatever way it is imported.
+A docstring describes what a function does and shows an example. Its parameters, with types and defaults, come from its
+signature, their meaning from the tables here, so one text serves every function, ``help()`` and the site. A decorator
+puts them together where a function or class is defined, so that they are there whatever way it is imported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 import re
 from typing import Any, NamedTuple, TypeVar
 
-# What docstrings do not say of parameters. One that means the same everywhere has one text, under its own name; else
+# What docstrings leave out about parameters. One that means the same everywhere has one text, under its own name; else
 # ``function.parameter`` or ``Class.method.parameter``.
 PARAMETERS: dict[str, str] = {
     # the data
@@ -502,7 +502,7 @@ RETURNS: dict[str, str] = {
     "scorer": "A scorer, for ``scoring=``.",
 }
 
-# What the docstring of a class does not say of its fields: one text where a field means the same in all results, else
+# What the docstring of a class leaves out about its fields: one text where a field means the same in all results, else
 # ``Class.field``.
 ATTRIBUTES: dict[str, str] = {
     "LabelPlan.score": "The scores.",
@@ -748,7 +748,7 @@ class Parameter(NamedTuple):
 
 
 def explain(owner: str, parameter: str, *also: str) -> str:
-    """What a parameter means; ``owner`` is ``evaluate`` or ``Evaluation.at``. Empty where nobody has said it.
+    """What a parameter means; ``owner`` is ``evaluate`` or ``Evaluation.at``. Empty where nothing explains it.
 
     >>> explain("evaluate", "level")
     'The confidence level of intervals and bands, strictly between 0 and 1.'
@@ -759,7 +759,7 @@ def explain(owner: str, parameter: str, *also: str) -> str:
 
 
 def _clause_on(name: str, owner: Any) -> str:
-    """What the docstring of a function or class says of a parameter or field: the clause that names it."""
+    """How the docstring of a function or class explains a parameter or field: the clause that names it."""
     words = " ".join(parts_of(inspect.getdoc(owner) or "")[0].split())
     clauses = re.split(r"(?<=[.;,]) (?=``)|(?<=[.)]) (?=[A-Z])", words)
     return next((clause.rstrip(";,") for clause in clauses if f"``{name}``" in clause), "")
@@ -805,7 +805,7 @@ def returns_of(function: Any, owner: str) -> tuple[str, str]:
 
 
 def parts_of(docstring: str) -> tuple[str, str]:
-    """What a docstring says, and its examples; sections written by hand are left out of the first.
+    """The text of a docstring, and its examples; sections written by hand are left out of the first.
 
     >>> parts_of("Add one.\\n\\n>>> add(1)\\n2")
     ('Add one.', '>>> add(1)\\n2')
@@ -859,7 +859,7 @@ def methods_of(result: type) -> dict[str, Any]:
 
 
 def explain_attribute(result: type, field: str) -> str:
-    """What a field of a result means: as its class says, where it names it, or as the tables here say.
+    """What a field of a result means: from the docstring of its class, or else from the tables here.
 
     >>> from cutline.estimate import Estimate
     >>> explain_attribute(Estimate, "level")

@@ -153,7 +153,7 @@ def _noted(path: str) -> Iterator[str]:
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[str]:
-    """A folder that only its owner can read, removed with all it holds; those of killed processes are removed first."""
+    """A folder that only its owner can read, removed with its contents; those of killed processes are removed first."""
     parent = parent or tempfile.gettempdir()
     _remove_abandoned(parent)
     with _noted(os.path.join(parent, f"cutline-{secrets.token_hex(8)}")) as folder:

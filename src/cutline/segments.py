@@ -410,7 +410,7 @@ class Segments(BySegment[Any]):
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
     compares each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered
-    segments. ``ordered``: the data say that the segments are in order. ``order`` and ``places``: the order and the
+    segments. ``ordered``: the data show that the segments are in order. ``order`` and ``places``: the order and the
     places of each segment that text, page and JSON show (:meth:`shown_with`).
     """
 

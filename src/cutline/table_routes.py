@@ -58,7 +58,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
         *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case", "worth", "cost"),
         *("class_column", "stream", "worth", "cost", "exact", "tolerance"),
         *("negate", "ignore_case"),
-        why="does not go with counts, which say how many cases are positive",
+        why="does not go with counts, which already have the number of positive cases",
     )
     by, columns = _columns_of_segments(call), None
     if call.counts and not call.compares:

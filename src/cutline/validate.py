@@ -153,7 +153,7 @@ def check_function(value: Any, name: str, arguments: str, remedy: str) -> None:
 
 
 def check_models(value: Any, name: str) -> Any:
-    """A mapping from name to what a model says, at least one."""
+    """A mapping from name to what a model gives, at least one."""
     if not isinstance(value, Mapping) or not value:
         raise InputError(name, f"is {show(value)}", "pass at least one, as a mapping from name to scores")
     return value

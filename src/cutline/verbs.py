@@ -233,20 +233,20 @@ def evaluate(
     would give. The estimator ``"assisted"`` also uses the scores of rows without a label: a curve through the known
     labels gives each of them a probability of being positive, corrected section by section by the residuals
     (y − m)(1/π − 1) of the known labels. ``"hajek"`` uses only the labelled rows, weighted by 1/π. Rows that cannot be
-    labelled (inclusion 0) are refused, unless no requested measure depends on them.
+    labelled (inclusion 0) raise an error, unless no requested measure depends on them.
 
     **Another share of positives.** With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a
     quota, Brier score …) are computed for that share, with each class resampled separately; ``ev.moved`` names them.
 
-    Measures that need a threshold have no value if the scores have none; their rows say why. Arrays are kept, not
-    copied: change them only when you no longer need the result. Up to a million rows of a table are loaded; longer
+    Measures that need a threshold are nan, with a reason, if the scores have none. Arrays are not copied: do not change
+    them in place while you need the result. Up to a million rows of a table are loaded; longer
     tables are sorted by DuckDB within ``memory_limit``, on disk if necessary, and streamed: the measures and analytic
     intervals are the same, other intervals come from a Poisson bootstrap in the same pass. ``stream`` overrides this.
     ``exact=False`` answers from counts by bucket of the score, in one pass without a sort: each value comes with bounds
     between which it certainly lies (``ev["roc_auc"].bounds``). With ``tolerance`` rows are sorted where they are wider.
     Labels and numbers are read by the same rules for every source; anything unusual that was detected about a text file
     is in ``ev.facts["understood"]``. With more than two labels and a ``pos_label``, all others count as negative, and a
-    :class:`LabelWarning` says which.
+    :class:`LabelWarning` names them.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value
@@ -511,7 +511,7 @@ def answer(call: VerbCall) -> Any:
         return judge_classes(call, call.y_true, scores, call.predicted, **rows)
     if call.inclusion is not None:
         return judge_sampled(call, call.y_true, scores, call.inclusion, call.name or "model")
-    call.settings()  # options are refused before columns are read
+    call.settings()  # errors of options come before columns are read
     labelled = call.pick("pos_label", "neg_label", "sample_weight", *_WORTH)
     if not call.compares:
         samples = {call.name or "model": make_sample(call.y_true, scores, clusters=call.clusters, **labelled)}

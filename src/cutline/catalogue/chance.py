@@ -49,7 +49,7 @@ def chance_level(measure: MeasureLike, n_pos: int, n_neg: int, *, taken: int | N
     spec = replace(spec, ties="expected")
     if one.needs_threshold:
         if taken is None:
-            raise InputError("taken", "is missing", f"say how many cases lie above the threshold of {one.name}")
+            raise InputError("taken", "is missing", f"pass the number of cases above the threshold of {one.name}")
         return _at_threshold(spec, n_pos, n_neg, check_whole(taken, "taken", 0, n_pos + n_neg))
     if taken is not None:
         raise InputError("taken", f"does not go with {one.name}, which has no threshold", "leave it out")

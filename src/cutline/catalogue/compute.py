@@ -96,7 +96,7 @@ def _losses(spec: Spec) -> LossOptions:
 
 
 def plan_sweeps(specs: Sequence[Spec], cases: float) -> tuple[SweepPlan, ...]:
-    """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
+    """Group the specs by tie rule and list what each group needs from a pass over the ranking."""
     return _planned(tuple(specs), cases)
 
 

@@ -85,7 +85,7 @@ SYMBOLS = {
 TIE_RULES = {
     "expectation": "equal scores count by expectation: the mean over all orders of the tied cases",
     "together": "tied cases enter together, at one threshold",
-    "shared": "outcomes are averaged within the tie: every place in it holds the tie's share of positives "
+    "shared": "outcomes are averaged within the tie: every place in it counts as the share of positives in the tie "
     "(Arbel & Rokach Eq. 5)",
 }
 
@@ -93,7 +93,7 @@ TIE_RULES = {
 # the influence of a row on a difference between two models: its placements, its decision, its hit at a quota, or the
 # difference without it
 PairedTest = Literal["delong", "decisions", "hits", "jackknife"]
-# what must not be empty for a measure to have a value, and what to say where it is
+# what must not be empty for a measure to have a value, and the reason given where it is
 Need = Literal["positives", "negatives", "taken", "left"]
 NEEDS: dict[Need, str] = {
     "positives": "no positive cases",
@@ -103,7 +103,7 @@ NEEDS: dict[Need, str] = {
 }
 BOTH: tuple[Need, Need] = ("positives", "negatives")
 PARTS = ("cut", "pairs", "gaps", "precision", "places", "hull", "losses", "ranking", "columns")
-# what applies to a family unless a declaration says otherwise
+# what applies to a family unless a declaration overrides it
 _OF_FAMILY: dict[Family, dict[str, Any]] = {
     "probability": {"part": "losses", "scores": "probability"},
     "ranking": {"rank_based": True},
@@ -313,7 +313,7 @@ combinators: dict[str, Callable[[Spec], Measure]] = {}
 
 
 def typed_as(kind: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Type a function that declares a measure: it takes what a declaration may say."""
+    """Type a function that declares a measure: it takes what a declaration may contain."""
     return lambda function: function
 
 
@@ -715,7 +715,7 @@ def _docstring(one: Measure) -> str:
     facts = [
         f"Better: {one.better}. Range: {low:g} to {high:g}.",
         f"Formula: {one.formula}",
-        f"Undefined ({'refused; nan, with the reason, in an evaluation' if one.one_class_needs else 'nan'}) "
+        f"Undefined ({'an error; nan, with the reason, in an evaluation' if one.one_class_needs else 'nan'}) "
         f"if {one.undefined}"
         if one.undefined
         else "",

@@ -102,7 +102,7 @@ class ExtrapolateArguments(
         show_default=True,
     )
     pairs: str | None = column(
-        "Score of each 1:1 comparison; --label says which are of the same class.", section="Other kinds of files"
+        "Score of each 1:1 comparison; --label marks those of the same class.", section="Other kinds of files"
     )
     classes: list[int] | None = option(
         "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=o.parsed(_numbers), metavar="N,N,…"
@@ -281,7 +281,7 @@ def _from_strangers(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, 
 
 def _from_pairs(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
     if not asked.classes:
-        raise click.UsageError("--pairs needs --classes N,N,…: comparisons do not say how many classes there are")
+        raise click.UsageError("--pairs needs --classes N,N,…: comparisons do not show how many classes there are")
     columns = choose_columns(table, asked, [asked.pairs or ""])
     rows = load(table, asked, columns.label, columns.scores)
     score = rows.scores[columns.scores[0]]

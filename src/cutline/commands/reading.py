@@ -61,7 +61,7 @@ def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory")
 
 
 def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *, several: bool = False) -> Columns:
-    """The columns that were named, and those that can only be meant; says which it took."""
+    """The columns that were named, and those that can only be meant; prints which it took."""
     from ..sources.profiles import find_label, find_scores, matching, profiles
 
     counts = asked.named(*COUNTS)
@@ -118,7 +118,7 @@ def one_score(table: DuckTable, score: str | None) -> str:
 def load(
     table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str], *, quiet: bool = False
 ) -> LoadedColumns:
-    """The rows in memory; says what was understood of the file, and how many rows were left out."""
+    """The rows in memory; prints what was understood of the file, and how many rows were left out."""
     from ..sources.open_source import rows_of
     from ..sources.sql_table import Roles
 
@@ -371,7 +371,7 @@ def _spark_frame(file: str, master: str) -> Iterator[Any]:
 
 
 def read_on_spark(session: Any, file: str) -> Any:
-    """ORC by the ending of the name, else Parquet, which a folder mostly holds. By the rules of every other door."""
+    """ORC by the ending of the name, else Parquet, by the rules of every other source."""
     session.conf.set("spark.sql.caseSensitive", "true")  # P is not p
     session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")  # 01 is not 1
     if os.path.exists(file):  # a file may really be called so: its name is no pattern

@@ -288,8 +288,7 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
 
 @dataclass(frozen=True)
 class Abstention:
-    """Answer only if the model's confidence is at least ``threshold``: results on this sample, and what holds on new
-    cases.
+    """Answer only if the model's confidence is at least ``threshold``: results on this sample and on new cases.
 
     With probability ``confidence`` over samples like this one, the accuracy among new answers is at least ``accuracy``.
     ``threshold`` is ``None`` if no cut achieves that.

@@ -3,7 +3,7 @@
 A batch's list is kept by score where batches and scores make few pairs. Where they make many, neighbouring scores of a
 batch are joined, so that neither its cases nor its positives move by more than a small share within a group; the score
 at which a quota cuts a batch stays by itself, and no group reaches across a threshold that was asked for. What each
-batch holds at its quota is therefore exact, and batches are resampled as if their rows were in memory.
+batch has at its quota is therefore exact, and batches are resampled as if their rows were in memory.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ class Observed(ComparedByContent):
         wins = self.wins
         if wins is None or self.classes_each > 1.0:
             what = "accuracies alone" if wins is None else "families of classes"
-            raise InputError("top", f"is {top}, and {what} say nothing about lower places", "leave it at 1")
+            raise InputError("top", f"is {top}, and {what} give no information about lower places", "leave it at 1")
         task = wins.beaten, wins.tied, np.array([float(k)]), wins.n_classes - 1, wins.ties
         first, among = (tie_credit(*task, top=places) for places in (1, top))
         value = float(wins.case_weight(np.ones(max(wins.n_classes, wins.n_tested))) @ among[:, 0])

@@ -242,7 +242,7 @@ def mix(parts: Sequence[Favorability], weights: Sequence[float]) -> Favorability
 
 
 def largest_k_where(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:
-    """The largest whole ``k`` for which something holds that holds for all smaller ones; inf where it does so far out.
+    """The largest whole ``k`` for which something is true that is true for all smaller ones; inf where it is far out.
 
     >>> largest_k_where(lambda k: k * k < 1000)
     31

@@ -34,7 +34,7 @@ _INSTEAD = "Their logarithms are used, which differ from a network's logits by a
 class _Errors:
     """By number of competing families below the winner: how much of the cases such errors are, and what they cost.
 
-    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` that holds it with chance
+    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` with it in it with chance
     ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class, in
     its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
     """

@@ -322,7 +322,7 @@ def extrapolate_pairs(
     ends = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0).T
     estimates = {}
     for size, value, (low, high) in zip(sizes, fit.accuracy(sizes).tolist(), ends.tolist(), strict=True):
-        # The middle part of what resamples gave, which is made to hold the value.
+        # The middle part of what resamples gave, which is made to contain the value.
         low, high = min(low, value), max(high, value)
         estimates[size] = Estimate(f"accuracy@{size}", value, low, high, level, "pair bootstrap")
     text = (

@@ -66,7 +66,7 @@ def extrapolate_review(
     >>> people = rng.normal(size=(120, 8))
     >>> scores = -np.linalg.norm((people + 0.7 * rng.normal(size=people.shape))[:, None] - people, axis=2)
     >>> plan = extrapolate_review(scores, review=0.2, k=[120, 1200], n_resamples=20)
-    >>> plan[120].value > plan[1200].value  # more errors, so a fifth of the answers holds a smaller share of them
+    >>> plan[120].value > plan[1200].value  # more errors, so a fifth of the answers has a smaller share of them
     True
     """
     from scipy.special import ndtr, ndtri

@@ -178,8 +178,8 @@ class CalibratedScores(GrowthMethod):
     """How far the right class stands above its competitors tells its favorability, by a line that the losses fit.
 
     With ``z_i = (s_i − median_i) / spread_i``, the spread upwards alone (``evidence.middle_and_spread``),
-    ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses Binomial(k1 − 1, 1 − U_i) comparisons. Scores say how cases
-    differ, losses say what that difference is worth, so the scale of the scores hardly matters; with ``β = 0`` it is
+    ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses Binomial(k1 − 1, 1 − U_i) comparisons. Scores show how cases
+    differ, losses show what that difference is worth, so the scale of the scores hardly matters; with ``β = 0`` it is
     ``probit_normal``, which knows ranks alone. Maximum a posteriori, with normal priors around ``α = 0, β = 1,
     τ = 0.3`` (normal scores, nearly) that a handful of losses outweighs; without any loss they are what is left.
 

@@ -232,7 +232,7 @@ class ScoreSample:
         if flat.size:
             raise InputError(
                 "scores",
-                "gives the same score to all other classes, so nothing can be said about the shape of its scores",
+                "gives the same score to all other classes, so the shape of its scores is unknown",
                 "use a rank method such as 'mixture'",
                 row=int(flat[0]),
             )
@@ -660,7 +660,7 @@ class CurveTask:
             yield TaskEvidence(int(self.k[lower][-1]), pairs=(self.k[lower], self.accuracy[lower]))
 
     def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """None: pairs do not say how many cases or classes stand behind them."""
+        """None: pairs do not show how many cases or classes stand behind them."""
         yield from ()
 
     def standard_error(self, k: Floats) -> tuple[Floats, str]:

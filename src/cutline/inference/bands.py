@@ -201,7 +201,7 @@ def curve_influence(
 
 
 def places_to_judge(ranking: Ranking, axis: str, places: Floats) -> Flags:
-    """Where influences hold: at a false positive rate, with at least five negatives on either side of the cut.
+    """Where influences are valid: at a false positive rate, with at least five negatives on either side of the cut.
 
     The positives found before the very first negatives vary more than the rows taken can show.
     """

@@ -409,7 +409,7 @@ def heaviest_unseen(
 ) -> float:
     """Cases that one row of the rarer outcome would bring, where fewer than three such rows are taken; else 0.
 
-    A list whose first places are all light positives may yet meet a heavy negative. Looked for among the rows that hold
+    A list whose first places are all light positives may yet meet a heavy negative. Looked for among the rows that have
     the first two quotas of cases; ``order``: rows from best to worst.
     """
     among = taken > 0.0

@@ -68,7 +68,7 @@ _EVERY_PLACE = 100_000  # places up to which each is read, however few rows stan
 
 
 class Evidence(Protocol):
-    """One model's rows as estimation sees them; what has a body holds unless a kind of rows says otherwise.
+    """One model's rows as estimation sees them; what has a body applies unless a kind of rows overrides it.
 
     ``independent``: rows count alike and were drawn one by one, so closed forms apply. ``alike``: rows count alike.
     """

@@ -173,7 +173,7 @@ def proportion_interval(successes: int, n: int, level: float = 0.95, method: str
     if method == "wald" and min(successes, n - successes) <= 5:  # Berrar Def. 36
         note = f"needs more than 5 successes and 5 failures, got {successes} and {n - successes}"
         note = f"has no width at {successes} of {n}" if successes in (0, n) else note
-        said = f"the Wald interval {note}; clopper_pearson or wilson hold here"
+        said = f"the Wald interval {note}; clopper_pearson or wilson are valid here"
         warnings.warn(said, ApproximationWarning, stacklevel=3)
     return METHODS[method](float(successes), float(n), level)
 
@@ -184,7 +184,7 @@ def beta_binomial_quantiles(levels: Sequence[float], n: int, a: float, b: float)
     Summed within 12 standard deviations of the mean; beyond 10,000 trials by a beta distribution of the same variance.
     """
     share = a / (a + b)
-    if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to hold both
+    if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to include both
         size = (a + b + 1.0) / ((a + b + n) / n) - 1.0
         return tuple(float(round(n * _beta(q, share * size, (1.0 - share) * size))) for q in levels)
     mean = n * share

@@ -360,7 +360,7 @@ class _Refits:
             statistics, names, ways = zip(*(as_statistic(one, better) for one in measures), strict=True)
             return cls(estimator, seed, statistics, dict(zip(names, ways, strict=True)), pos_label, labels[positive][0])
         classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
-        codes_of(labels, classes, argument)  # refuses labels that are missing
+        codes_of(labels, classes, argument)  # raises where labels are missing
         if any(callable(one) for one in measures):
             raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
         specs = tuple(dict.fromkeys(parse_measure(one, several=True) for one in measures))
@@ -441,7 +441,7 @@ class _Refits:
     def bagged(self, x: Any, labels: Any, truth: Any, number: int) -> tuple[list[float], bool, bool]:
         """Values of a model fitted to a bootstrap set, on the cases outside; is the bag, is the rest of one class?
 
-        By row number: equal rows are different cases. A bag of one class, or one that holds all cases, is not fitted.
+        By row number: equal rows are different cases. A bag of one class, or one that has all cases, is not fitted.
         """
         rng, n = np.random.default_rng([self.seed, number]), len(labels)
         bag = rng.integers(n, size=n)

@@ -240,7 +240,7 @@ class Chart:
         return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
 
     def svg(self) -> Markup:
-        """The chart as markup; what it says stands beside it, so it is hidden from screen readers."""
+        """The chart as markup; its message stands beside it, so it is hidden from screen readers."""
         width, height, left, right, top, bottom = self.area
         whole = ("point", "words", "bar")  # not cut off at the ends of the scales
         inside = "".join(self._markup(mark) for mark in self.marks if mark.shape not in whole)

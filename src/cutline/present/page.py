@@ -172,7 +172,7 @@ def _shell(
     csp = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
     csp += "base-uri 'none'; form-action 'none'"
     parts = {"css": asset("page.css"), "script": code, "csp": csp}
-    parts |= shared or {}  # a policy has no sign that an attribute must not hold
+    parts |= shared or {}  # a policy has no character that an attribute must not contain
     seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
     pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
@@ -209,7 +209,7 @@ def _picker(ev: ClassEvaluation, quota: int | float | None, prices: Mapping[str,
         return {}
     sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
     most = FEW_PAGES if len(sizes) > MOST_PAGES else MOST_PAGES
-    # a page of one class without what all share: no text of a user's can hold these place-holders unescaped
+    # a page of one class without what all share: no text of a user's can contain these place-holders unescaped
     shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
     pages = []
     for at in np.argsort(-sizes, kind="stable")[:most]:

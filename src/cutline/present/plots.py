@@ -750,7 +750,7 @@ _FORMATS = (".png", ".svg", ".pdf")
 
 
 def picture_format(path: Any) -> str:
-    """The ending that says how a picture is written."""
+    """The ending that decides how a picture is written."""
     ending = Path(path).suffix.lower()
     if ending not in _FORMATS:
         raise InputError("plot", f"ends in {show(ending)}", f"end it in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}")

@@ -171,7 +171,7 @@ def segment_comparison_sections(
 def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
     """Which segments differ, by measures that the share of positives does not move; and which have few cases.
 
-    ``named``: the measures are those that were asked for, so it also says which of them are not compared.
+    ``named``: the measures are those that were asked for, so it also names those that are not compared.
     """
     moving = _moving(seg, keys)
     found = []

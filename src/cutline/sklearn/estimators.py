@@ -1,4 +1,4 @@
-"""What an estimator says about rows, a measure of that as a scorer, and a classifier that fills a quota."""
+"""What an estimator predicts for rows, a measure of that as a scorer, and a classifier that fills a quota."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def find_response(estimator: Any, response_method: Any = "auto") -> str:
 
 
 def positive_class(estimator: Any, pos_label: Label = None) -> Any:
-    """The class of two that counts as positive, by the one rule for labels: as named, or as they say by themselves."""
+    """The class of two that counts as positive, by the one rule for labels: as named, or as they show by themselves."""
     if not hasattr(estimator, "classes_"):
         if hasattr(estimator, "fit"):
             check_is_fitted(estimator)
@@ -85,7 +85,7 @@ def scores_among(classes: Any, answer: Any, pos_label: Label) -> NDArray[Any]:
 
 @dataclass(frozen=True, repr=False)
 class MeasureFunction:
-    """A measure string as a function of labels and what an estimator said; pickles, since it keeps only the string."""
+    """A measure string as a function of labels and predictions; pickles, since it keeps only the string."""
 
     text: str
     reads_decisions: bool
@@ -200,8 +200,8 @@ def scorer(measure: Any, *, pos_label: Label = None, response_method: Any = "aut
 class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Calls the best share ``quota`` of the cases positive.
 
-    ``fit`` learns a threshold, and ``predict`` applies it row by row, as scikit-learn expects of a classifier: what is
-    said of a case does not depend on the cases that come with it. The threshold is that which a share ``quota`` of the
+    ``fit`` learns a threshold, and ``predict`` applies it row by row, as scikit-learn expects of a classifier: the
+    prediction for a case does not depend on the cases beside it. The threshold is the one that a share ``quota`` of the
     training rows passes, by scores of models that were not fitted to them (``cv``), since a model's scores on its own
     training rows are not what it gives to new ones. New rows from the same population pass it about as often, not
     exactly so often. Where there are exactly so many places and a whole batch is at hand, ``select(X)`` takes the best

@@ -54,7 +54,7 @@ def read_matrix(
 ) -> NDArray[np.float64]:
     """Columns of numbers, side by side; of all rows, or of those that are kept. With ``gaps`` missing ones are nan."""
     for name in columns:
-        table.column(name, "score")  # refused before anything is read
+        table.column(name, "score")  # an error before anything is read
     matrix = None
     several = max(20, _CELLS_AT_ONCE // max(table.count_rows(), 1)) if len(columns) > 20 else len(columns)
     parts = (columns[first : first + several] for first in range(0, len(columns), several))

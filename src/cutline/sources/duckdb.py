@@ -408,7 +408,7 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
         connection = duckdb.connect(config=config)
     except duckdb.Error as error:
         said = verbatim(sentence(str(error)))
-        raise InputError(machine.given[0] if machine.given else None, f"is refused by DuckDB: {said}") from None
+        raise InputError(machine.given[0] if machine.given else None, f"is not accepted by DuckDB: {said}") from None
     connection.execute("SET enable_progress_bar = false")
     # 15 bits for a bucket and 2 for a label: their counts are an array with a place for each, not a hash table
     connection.execute("SET perfect_ht_threshold = 18")
@@ -526,7 +526,7 @@ def _outermost(connection: Any, path: str) -> list[str] | None:
     try:
         schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({sql_path(path)})").fetchall()
     except duckdb.Error:
-        return None  # the file is refused, with the reason, when it is read
+        return None  # reading the file raises the error, with the reason
     names: list[str] = []
     inside = 0
     for name, children in schema[1:]:

@@ -1,7 +1,7 @@
 """Paths -> files: what kind each is, and one dialect for a text file, found in its evidence or told by the user.
 
 Text is read as it stands, cell by cell: nothing behind this module guesses a delimiter, a quote, a comment sign, a
-header, an encoding or a type. What was understood and is not plain is said in a few words.
+header, an encoding or a type. What was understood and is not plain is told in a few words.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _WINDOWS = "Latin-1 (Windows-1252)"
 # In cells with one of these, or with white space that quotes bring in, DuckDB's cast reads numbers that are none.
 _ODD_SIGNS = ("_", "+", "\v", "\f", '"', "'")
-# what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can hold
+# what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can contain
 _NOT_PLAIN = re.compile(r"[*?\[\]{}\\\x00-\x1f\ud800-\udfff]")
 _csv_limit = threading.Lock()  # the longest cell of the csv module is a setting of the whole process
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a text file is written, as far as the user has said it."""
+    """How a text file is written, as far as the user has told."""
 
     delimiter: str | None = None
     quote: str | None = None
@@ -97,7 +97,7 @@ class TextFormat:
 
     @property
     def given(self) -> list[str]:
-        """Names of what was said about a text file; cells of text are everywhere, and so are conditions."""
+        """Names of the options given for a text file; cells of text are everywhere, and so are conditions."""
         everywhere = ("decimal", "where", "guess")
         return [name for name, value in vars(self).items() if value is not None and name not in everywhere]
 
@@ -298,7 +298,7 @@ def _sheet(path: str, shown: str, text: TextFormat, folder: str) -> tuple[str, t
 
 
 def _refuse_cover(shown: str, above: int, text: TextFormat, guessed: dict[str, Any]) -> None:
-    """Lines above the header: an error that says how to skip them, or skipped."""
+    """Lines above the header: an error that tells how to skip them, or skipped."""
     if not text.guess:
         lines = f"{above} {'line' if above == 1 else 'lines'} above the header"
         raise InputError(None, f"{shown} has {lines}", f"leave them out with {{skip_rows={above}}}")

@@ -94,7 +94,7 @@ class MemoryTable:
         return sorted_texts(str(cell) for cell in as_column(there, "y_true").tolist())[:most]
 
     def refuse(self, error: InputError, column: str) -> InputError:
-        """The error, said of a column of this table."""
+        """The error, about a column of this table."""
         return error.but(column=column)
 
     def rows(self, roles: Roles) -> LoadedColumns:
@@ -131,7 +131,7 @@ class MemoryTable:
             except InputError as error:
                 refused.append(error.located({role: name}))
         if refused:
-            first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
+            first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing comes first
             if isinstance(first.row, int):
                 first = first.but(row=self.source_row(first.row))
             if first.remedy == rules.FILL_IN:

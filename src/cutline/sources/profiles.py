@@ -274,7 +274,7 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
 def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
     """The wide table and its models. A case that a model did not score lacks that score.
 
-    ``roles`` are those of the table as it stands, and are checked on its rows: refusals name a row of the file.
+    ``roles`` are those of the table as it stands, and are checked on its rows: errors name a row of the file.
     """
     check(table, roles)
     (score,), label, weight = roles.scores.values(), str(roles.label), roles.weight

@@ -1,15 +1,15 @@
-"""The rule for labels and the rule for numbers: what cells mean, and what is said where they mean nothing.
+"""The rule for labels and the rule for numbers: what cells mean, and the errors where they mean nothing.
 
 Rows in memory are read by ``arrays``, tables elsewhere by SQL that ``sql`` makes from the same patterns and limits.
 
-Labels. A column of labels is of one of three sorts, whatever holds it:
+Labels. A column of labels is of one of three sorts, wherever it is stored:
 
 ========  ===============================================  ==========================  ==============================
 sort      cells                                            positive without pos_label  pos_label may be
 ========  ===============================================  ==========================  ==============================
 truth     booleans; the text true or false in any case     true                        True, False, 1, 0, or as text
 number    numbers; text in which every cell is a number    1, beside 0 or beside −1    a number, or text that is one
-word      everything else: text, dates, mixtures           must be said                the text of the value
+word      everything else: text, dates, mixtures           must be named               the text of the value
 ========  ===============================================  ==========================  ==============================
 
 Labels that are numbers are finite, and not integers beyond 2⁵³.
@@ -19,7 +19,7 @@ also write all its numbers with a decimal comma, with marks between thousands, o
 raise an error, because floats cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so do
 cells that are not a number.
 
-Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
+Missing. A cell is missing if it is null or NaN, or text for it (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
 whatever its column is for: a label, a number, a segment, a batch or a cluster.
 """
 
@@ -283,7 +283,7 @@ def _first_values(values: list[Any], most: int = 6) -> str:
 
 
 def unclear_labels(values: Iterable[Any]) -> InputError:
-    """Labels that do not say which of them is positive; ``values`` are in order."""
+    """Labels that do not show which of them is positive; ``values`` are in order."""
     distinct = list(dict.fromkeys(map(plain_value, values)))
     if len(distinct) > 2:
         alike = len({str(label).strip().casefold() for label in distinct}) == 2
@@ -363,6 +363,6 @@ def all_missing(name: str) -> InputError:
 
 
 def weightless(n: int, rows: int) -> list[str]:
-    """What to say of rows of weight 0, which do not count."""
+    """The note about rows of weight 0, which do not count."""
     has, does = ("has", "does") if n == 1 else ("have", "do")
     return [f"{n:,} of {rows:,} rows {has} weight 0 and {does} not count"] if n else []

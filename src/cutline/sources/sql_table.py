@@ -326,7 +326,7 @@ class SqlTable(ABC):
         return self.named[name]
 
     def refuse(self, error: InputError, column: str) -> InputError:
-        """The error, said of a column of this table."""
+        """The error, about a column of this table."""
         return error.but(column=column, where=self.where)
 
 
@@ -459,7 +459,7 @@ class _Check:
         if label is not None and (several or (roles.neg_label and sort != rules.TRUTH)) and not self.problems:
             self._find_negatives(label, sort, positive)
         if self.problems:
-            # what is missing is said first, then column by column
+            # what is missing comes first, then column by column
             raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
@@ -650,7 +650,7 @@ class _Check:
         return f"({column.sql} > {limit} OR {column.sql} < -{limit})"
 
     def _positive(self, label: Column, sort: str) -> str:
-        """SQL that is true for a positive row; without a positive label only for labels that say it themselves."""
+        """SQL that is true for a positive row; without a positive label only for labels that show it themselves."""
         pos_label, named = self.roles.pos_label, rules.as_labels(self.roles.pos_label)
         is_true = label.sql if label.kind == "truth" else f"lower({label.sql}) LIKE '%true%'"
         if pos_label is None:
