@@ -146,6 +146,14 @@ class World:
         z = math.sqrt(0.5) * (shared[1][code] + own[1]) + self.distance * y
         return Drawn(y, self.probability(z), None, code)
 
+    def drawn_again(self, cases: int, rng: np.random.Generator) -> Drawn:
+        """A list of about so many cases of the population, all of which count alike; clusters come whole."""
+        kind, *sizes = self.design.split(":")
+        if kind not in ("even", "uneven"):
+            return replace(self, n=max(cases, 1), design="rows")._draw(rng)
+        clusters = max(1, round(int(sizes[0]) * cases / self.n))
+        return replace(self, design=":".join([kind, str(clusters), *sizes[1:]]))._draw(rng)
+
     def population(self, size: int = 400_000) -> Drawn:
         """The population in exact quantiles of either class, weighted by its share."""
         half = size // 2
@@ -326,6 +334,29 @@ def next_hits(samples: int) -> Iterator[Count]:
             held += [expected.low <= k * rate <= expected.high, coming.low <= hits <= coming.high]
         yield Count(world.name, "expected_hits", held[0] / samples, 0.92, samples=samples)
         yield Count(world.name, "next_hits", held[1] / samples, 0.93, samples=samples)
+
+
+def list_sizes(worlds: list[tuple[World, int]]) -> Callable[[int], Iterator[Count]]:
+    """The hits in the same places of a list that is shorter or longer than the sample."""
+
+    def counted(samples: int) -> Iterator[Count]:
+        for (world, k), times in itertools.product(worlds, (0.1, 0.3, 3, 10, 100)):
+            held, made = 0, 0
+            # a longer list takes as long to draw as so many samples; beyond ten times no coverage is asked for
+            for i in range(samples if times <= 10 else samples // 4):
+                rng = np.random.default_rng([*world.name.encode(), k, i, 7])
+                now = world.draw(rng)
+                cases = len(now.label) if now.weight is None else now.weight.sum()
+                later = world.drawn_again(round(times * cases), rng)
+                k_later = min(k, len(later.label))
+                ev = cl.evaluate(now.label, now.score, measures=["roc_auc"], interval=None, **now.options)
+                low, high = ev.at(quota=k_later, list_size=len(later.label)).next_hits
+                order = np.lexsort((rng.random(len(later.label)), -later.score))
+                held += low <= later.label[order[:k_later]].sum() <= high
+                made += 1
+            yield Count(world.name, f"{times:g} × as long", held / made, 0.93 if times <= 10 else 0.0, samples=made)
+
+    return counted
 
 
 def bands(samples: int) -> Iterator[Count]:
@@ -604,6 +635,10 @@ SECTIONS: dict[str, Callable[[int], Iterator[Count]]] = {
     "intervals": over(WORLDS),
     "quotas": quotas,
     "next hits": next_hits,
+    "list sizes": list_sizes([(world, max(2, world.n // 20)) for world in WORLDS]),
+    "list sizes, next hits": list_sizes(
+        [(World(f"{n} · {p:.0%} · {auc:g} · {k}", n, p, auc), k) for n, p, auc, k in NEXT_CELLS]
+    ),
     "bands": bands,
     "tests": tests,
     "lopsided": lopsided,

@@ -86,6 +86,7 @@ FLAGS = {"no_intervals"}
 # cannot take beside its own.
 ELSEWHERE = {
     *("adjust",),  # what the intervals are judged by, after the call
+    *("list_size",),  # what is read from the evaluation, after the call: test_list_size.py
     *("where", "sheet", "skip_rows", "ignore_case"),
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
     *(

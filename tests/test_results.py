@@ -101,6 +101,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "ClassSegments": lambda: cl.evaluate(np.arange(N) % 3, MATRIX, by=PARTS, measures=["accuracy"], **FEW).segments,
     "Evaluation batches": lambda: batched(),
     "BatchPoint": lambda: batched().at(quota=3),
+    "ListSizePoint": lambda: evaluation().at(quota=10, list_size=500),
     "BatchRules": lambda: batched().batches.rules(),
     "EvaluatedBatches": lambda: batched().batches,
     "Recommendation": lambda: comparison().recommend("unknown quota"),

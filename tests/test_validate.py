@@ -50,6 +50,7 @@ BAD: dict[str, list[Any]] = {
     "n_jobs": [0, 1.5, "all", True, 10**30],
     "threshold": NO_NUMBER,
     "quota": [0, -2, 0.0, 1.0, 1.5, "5", "five", math.nan, True, [3], 10**30, 10**400],
+    "list_size": [x for x in WHOLE if x is not None],
     "margin": AMOUNT,
     "cost": AMOUNT,
     "value": AMOUNT,
@@ -222,6 +223,7 @@ def test_the_walk_knows_every_rule() -> None:
     of_methods = {
         "confidence",
         "indent",
+        "list_size",
         "simultaneous",
         "every",
         "best_thresholds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -79,6 +79,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     positive_name: str = ""  # the positive label, where that is a word
     at_prevalence: AtPrevalence | None = None  # where the share of positives was given
     by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
+    quota_share: float | None = None  # where a share was given, of which the quota is the number of cases
 
     @property
     def ranking(self) -> Ranking:
@@ -116,8 +117,9 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     @property
     def asked_quota(self) -> int | float | Quotas | None:
-        """The quota, known or not."""
-        return self.quota if self.quotas is None else self.quotas
+        """The quota as it was given, known or not: a share of another list means another number of places there."""
+        known = self.quota if self.quota_share is None else self.quota_share
+        return known if self.quotas is None else self.quotas
 
     @checked
     def with_measures(
@@ -179,13 +181,16 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         fpr: float | None = None,
         specificity: float | None = None,
         prevalence: Any = None,
+        list_size: int | None = None,
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr.
 
         ``prevalence``: the share of positives where the scores will be used, if it differs from that of the evaluation;
         as a pair with its standard error, it also widens the intervals of the hits. With batches, the quota applies to
         each batch, and a threshold or goal gives one threshold for all of them; the point then also has ``batches``,
-        and ``next_hits`` are those of the next batch.
+        and ``next_hits`` are those of the next batch. ``list_size``: the cases of the next list, shorter or longer than
+        this one. The point (a :class:`ListSizePoint`) then has the hits to expect there at the quota; a share is one of
+        that list.
         """
         cuts: dict[str, Any] = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision}
         cuts |= {"fpr": fpr, "specificity": specificity}
@@ -195,7 +200,9 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
                 raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
             there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
             rows: Evidence = at_prevalence(sampled, prevalence.value)
-            return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts)
+            return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts, list_size=list_size)
+        if list_size is not None:
+            return self._at_list_size(list_size, cuts)
         if isinstance(self.rows, BatchRows):
             from .decide.batch_rules import batch_point
 
@@ -206,17 +213,34 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         rows = self.rows.at_cut(places, threshold)
         point = operating_point(rows.ranking, **cuts, level=self.settings.level, cut_of=rows.cut)
         settled: OperatingPoint = rows.settle(point, places)
-        known = self.at_prevalence
-        if known is None or not known.prevalence.standard_error or not settled.taken:
-            return settled
         cut = {"threshold": settled.threshold} if places is None else {"quota": places}
-        lists = [reweighted_ranking(known.sampled.ranking, p) for p in known.prevalence.limits(self.settings.level)]
-        low, high = (operating_point(list_, **cut).tp for list_ in lists)
-        expected = widened_limits(settled.tp, settled.expected_hits.interval, (low, high))
-        soon = widened_limits(settled.tp, settled.next_hits, (low, high))
+        return self._widened(
+            settled, lambda sampled, p: operating_point(reweighted_ranking(sampled.ranking, p), **cut).tp
+        )
+
+    def _at_list_size(self, list_size: int, cuts: Mapping[str, Any]) -> OperatingPoint:
+        """The cut at a quota of a list of another size."""
+        from .decide.list_size import list_size_point
+
+        if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+            raise InputError("list_size", "is for a quota alone", "give {quota}, and no other cut")
+        how = cuts["quota"], list_size, self.settings.level
+        return self._widened(
+            list_size_point(self.rows, *how),
+            lambda sampled, p: list_size_point(at_prevalence(sampled, p), *how).tp,
+        )
+
+    def _widened(self, point: OperatingPoint, hits_at: Callable[[RowEvidence, float], float]) -> OperatingPoint:
+        """A cut, its intervals widened where the prevalence is not known exactly; ``hits_at``: its hits at another."""
+        known = self.at_prevalence
+        if known is None or not known.prevalence.standard_error or not point.taken:
+            return point
+        low, high = (hits_at(known.sampled, p) for p in known.prevalence.limits(self.settings.level))
+        expected = widened_limits(point.tp, point.expected_hits.interval, (low, high))
+        soon = widened_limits(point.tp, point.next_hits, (low, high))
         return replace(
-            settled,
-            expected_hits=replace(settled.expected_hits, low=expected.low, high=expected.high),
+            point,
+            expected_hits=replace(point.expected_hits, low=expected.low, high=expected.high),
             next_hits=Interval(max(0.0, float(np.floor(soon.low))), float(np.ceil(soon.high))),
         )
 
@@ -575,7 +599,9 @@ def evaluation_of(
             values = part.buckets.bounded(chosen, values)
         estimates |= values if known is None else {spec: known.widened(e) for spec, e in values.items()}
     places, quotas = (None, quota) if isinstance(quota, Quotas) else (quota, None)
+    share: float | None = None
     if places is not None and not rows.batched:  # of each batch, the quota as it is
+        share = places if isinstance(places, float) else None
         places = resolve_quota(places, rows.ranking.cases)
     return Evaluation(
         name,
@@ -588,6 +614,7 @@ def evaluation_of(
         dropped,
         quotas,
         at_prevalence=known,
+        quota_share=share,
     )
 
 

@@ -95,6 +95,7 @@ PARAMETERS: dict[str, str] = {
     "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them. A range (``range(20, 61)``, ``'20-60'``, ``'5%-10%'``) or a mapping from quota to probability stands for a "
     "quota that is not known yet: quota measures are then averaged over it.",
+    "list_size": "The cases of the next list, if it is shorter or longer than the one evaluated.",
     "ties": "How a tie at the last place is broken: ``'random'`` draws from the tied rows, ``'expand'`` takes "
     "all of them, ``'shrink'`` none.",
     "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
@@ -605,6 +606,7 @@ ATTRIBUTES: dict[str, str] = {
     "Evaluation.quota": "The number of places; None if no quota was given.",
     "Evaluation.dropped": "How many rows were left out because a value was missing; None for arrays.",
     "Evaluation.at_prevalence": "What the measures would be at another share of positives, if one was given.",
+    "Evaluation.quota_share": "The quota as a share of the cases, if it was given as one.",
     "Evaluation.quotas": "The possible quotas, if the quota is not known yet.",
     "Evaluation.positive_name": "What the positives are called, if their label is a word.",
     "Evaluation.understood": "What was detected about a table, if not obvious.",

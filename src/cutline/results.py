@@ -8,6 +8,7 @@ from .curves import Band, Curve
 from .decide.batch_rules import BatchPoint, BatchRules
 from .decide.calibration import Calibration
 from .decide.error_costs import Cheapest, DecisionCurve
+from .decide.list_size import ListSizePoint
 from .decide.model_choice import Consistency, Recommendation, SwapSet
 from .decide.operating import Abstention, OperatingPoint, RiskCoverage
 from .decide.planning import Plan
@@ -46,6 +47,7 @@ __all__ = [
     "Evaluation",
     "Interval",
     "LabelPlan",
+    "ListSizePoint",
     "OperatingPoint",
     "OutOfBag",
     "PermutationTest",

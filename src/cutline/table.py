@@ -272,7 +272,8 @@ class HasReport(HasSections):
         Kinds of one or several models: roc (the default), precision_recall, found (at a quota), gain, lift, hit_rate,
         qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``), deciles, histogram (of one model; ``threshold=`` shows
         its errors), reliability, calibration (of one model), net_benefit, expected_cost, dominance (of several),
-        forest, batches (with ``quota=`` for another one). Of segments: segments (the values of a ``measure=`` with
+        forest, batches (with ``quota=`` for another one), list_size (hits at a ``quota=`` by the size of the list). Of
+        segments: segments (the values of a ``measure=`` with
         their intervals).
         Of several classes: confusion (the default), risk_coverage, calibration.
         """

@@ -206,6 +206,7 @@ RULES: dict[str, Rule] = {
     "models": check_models,
     "threshold": check_number,
     "quota": check_quota,
+    "list_size": partial(check_whole, least=1, most=2**53),  # beyond that not every whole number is a float
     "ties": one_of("random", "expand", "shrink"),
     "cut_by": one_of("score", "value", "value_per_cost"),
     "decimal": one_of(None, ".", ","),

@@ -52,6 +52,10 @@ class JudgeArguments(o.Arguments):
         shown = self.html is not None or self.plot_kind == "profit"
         if not shown and (self.cost is not None or self.value is not None):
             raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
+        if self.list_size is not None:
+            for name in ("by", "batch", "recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn"):
+                if getattr(self, name) not in (None, ()):
+                    raise InputError("list_size", f"does not go with {{{name}}}", "leave one of them out")
 
     def measuring(self) -> dict[str, Any]:
         """Which measures, and how to make intervals, as the library takes it."""
@@ -84,7 +88,7 @@ VALUES = ("value_captured", "value_recall", "value_per_place")  # what --worth a
 # What both take after their columns.
 _PRICES, _PICTURES = ("cost", "value"), ("html", *o.PLOT)
 _JUDGED = [
-    *(*o.LABELS, "weight", "worth", "quota", "cut_by", "threshold", *o.ERROR_COSTS),
+    *(*o.LABELS, "weight", "worth", "quota", "list_size", "cut_by", "threshold", *o.ERROR_COSTS),
     *("prevalence", "by", "batch", "cluster"),
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
 ]
@@ -162,7 +166,19 @@ OF_CALIBRATION = [
     *(*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT),
 ]
 OF_COUNTS = [
-    *("file", "score", *o.COUNTS, "quota", "threshold", *o.ERROR_COSTS, *o.GOALS, "prevalence", "by", "batch"),
+    *(
+        "file",
+        "score",
+        *o.COUNTS,
+        "quota",
+        "list_size",
+        "threshold",
+        *o.ERROR_COSTS,
+        *o.GOALS,
+        "prevalence",
+        "by",
+        "batch",
+    ),
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
     *("quota_by", "fairness", "calibration", "more", "min_cell"),
 ]
@@ -320,7 +336,7 @@ def _shown(
         few_of: dict[str, Any] = {name: {key: held[key] for key in keys} for name, held in facts_by_key.items()}
         shown = replace(ev, **few_of)
     report = _report_of(shown, facts, asked, short=few is not None, cut=cut)
-    return replace(report, **pictures(ev, facts, asked, measures=asked.measures))
+    return replace(report, **pictures(ev, facts, asked, measures=asked.measures, list_size=asked.list_size))
 
 
 def _report_of(
@@ -338,6 +354,8 @@ def _report_of(
             content["cut"] = {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}
         if point is not None:
             content["operating_point"] = point.to_dict()
+        if asked.list_size is not None:
+            content["list_size_point"] = ev.at(quota=asked.quota, list_size=asked.list_size).to_dict()
         if ev.rows.batched and ev.quota is not None:
             rules = ev.batches.rules().to_dict()
             content["batch_rules"] = {key: value for key, value in rules.items() if key != "batches"}
@@ -345,7 +363,7 @@ def _report_of(
 
     number = sum(measure.of_one_score and not measure.own for measure in measures())
     more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
-    told = {"all_measures": asked.everything, "cut": cut, "measures": asked.measures}
+    told = {"all_measures": asked.everything, "cut": cut, "measures": asked.measures, "list_size": asked.list_size}
     sections = partial(ev.sections, terms=COMMAND_LINE, **told)
     settings = settings_of(ev, ev.facts["rows"], asked.measures)
     status = one_class_status(ev, asked.measures)
@@ -397,7 +415,9 @@ def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
 
-        write_picture(result, path, kind, **({"cost": asked.cost, "value": asked.value} if kind == "profit" else {}))
+        options: dict[str, Any] = {"cost": asked.cost, "value": asked.value} if kind == "profit" else {}
+        options |= {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
+        write_picture(result, path, kind, **options)
 
     return {"page": write, "draw": draw}
 
@@ -666,14 +686,17 @@ def compare(asked: CompareArguments) -> Report:
     def document() -> dict[str, Any]:
         from ..present.words import dominance_of
 
-        cheap = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
-        return {**json.loads(made.to_json()), "dominance": dominance_of(made), **cheap}
+        more = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
+        if asked.list_size is not None:
+            how = {"quota": asked.quota, "list_size": asked.list_size}
+            more["list_size_points"] = {name: ev.at(**how).to_dict() for name, ev in made.items()}
+        return {**json.loads(made.to_json()), "dominance": dominance_of(made), **more}
 
     shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
-    sections = partial(made.sections, terms=COMMAND_LINE, measures=asked.measures, **shown)
+    sections = partial(made.sections, terms=COMMAND_LINE, measures=asked.measures, list_size=asked.list_size, **shown)
     rows = lambda: list(made.differences)  # noqa: E731
     more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
-    drawn = pictures(made, facts, asked, measures=asked.measures)
+    drawn = pictures(made, facts, asked, measures=asked.measures, list_size=asked.list_size)
     status = one_class_status(made.first, asked.measures)
     return Report(made, facts, settings, document, rows, sections, more, **drawn, status=status)
 

@@ -73,7 +73,7 @@ SECTIONS: dict[str, Sequence[str]] = {
     "Options": (),
     "Where to cut": (
         *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
-        *("cost_fp", "cost_fn", "prevalence", "cut_by"),
+        *("cost_fp", "cost_fn", "prevalence", "cut_by", "list_size"),
     ),
     "Groups of rows": ("ordered", "order", "by", "batch", "cluster"),
     "Measures and intervals": (
@@ -292,6 +292,9 @@ class Arguments:
     )
 
     quota: Any = option("Places: a number (200) or a share (5%).", callback=parsed(read_quota), metavar="N|P%")
+    list_size: int | None = option(
+        "Also: the hits to expect with --quota on the next list if it has so many cases.", metavar="N"
+    )
     threshold: float | None = option("Select cases with score > threshold (default for probabilities: 0.5).")
     recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
     precision: float | None = share("Cut that selects the most cases at this precision or better.")

@@ -18,6 +18,7 @@ from .plot_data import (
     axis_end,
     extrapolation_frame,
     found_frame,
+    list_size_frame,
     plan_frame,
     rates_end,
     reliability,
@@ -672,6 +673,36 @@ def who_leads(result: GrowthComparison) -> Chart:
     return chart
 
 
+def list_sizes(result: Any, *, quota: int | float | None = None, list_size: int | None = None) -> Chart:
+    """Hits in the same places by the size of the list: the mean, the range of the next list; dashed where a guess."""
+    rows = list_size_frame(result, quota=quota, list_size=list_size, points=33)
+    sizes, names = rows.column("list_size"), list(dict.fromkeys(rows.column("model")))
+    places, sample = rows[-1]["places"], rows[0]["sample_size"]
+    top = max(rows.column("next_high"))
+    words = f"Line: hits on average. Dotted: the {sample:,} cases evaluated."
+    words += " Shaded: the range of the next list." if len(names) == 1 else ""
+    words += " Dashed: a guess." if any(rows.column("guess")) else ""
+    title = f"Hits in {pluralize(places, 'place')}" if quota is None or isinstance(quota, int) else "Hits"
+    chart = Chart(f"{title} by list size", words, (min(sizes), max(sizes)), (0.0, top), "cases on the list", log=True)
+    chart.y_name = "hits"
+    chart.upright(float(sample))
+    chart.label(float(sample), 0.03 * top, f"this list: {sample:,}")
+    for k, name in enumerate(names):
+        own = [row for row in rows if row["model"] == name]
+        tested = [row for row in own if not row["guess"]]
+        beyond = [*tested[-1:], *(row for row in own if row["guess"])]
+        if len(names) == 1:
+            low, high = ([row[end] for row in own] for end in ("next_low", "next_high"))
+            chart.band([row["list_size"] for row in own], low, high, colour(k))
+        for part, dashes in ((tested, ()), (beyond, PERFECT)):
+            chart.line([row["list_size"] for row in part], [row["hits"] for row in part], colour(k), dashes)
+    if list_size is not None:
+        for k, row in enumerate(row for row in rows if row["list_size"] == list_size):
+            chart.point(float(list_size), row["hits"], colour(k))
+    chart.models = names if len(names) > 1 else ()
+    return chart
+
+
 def risk_coverage(curve: RiskCoverage) -> Chart:
     """Error rate among the answered, by the share answered."""
     thin = curve.thinned(160)
@@ -723,6 +754,7 @@ FIGURES: dict[str, Callable[..., Chart | None]] = {
     "spread": spread,
     "extrapolation": more_classes,
     "who_leads": who_leads,
+    "list_size": list_sizes,
     "risk_coverage": risk_coverage,
     "confidence": confidence,
 }

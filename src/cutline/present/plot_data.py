@@ -16,8 +16,10 @@ from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
 from ..partition import order_of
+from ..quotas import whole_cases
 from ..table import Table, columns_table
 from ..types import Floats
+from ..validate import checked
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -224,6 +226,33 @@ def found_frame(result: Any, *, quota: int | None = None) -> Table:
         row = {"model": ev.name, "places": places, "found": point.tp, "low": low, "high": high}
         rows.append({**row, "next_low": next_low, "next_high": next_high})
     return Table(rows, "Found by each model")
+
+
+@checked
+def list_size_frame(
+    result: Any, *, quota: int | float | None = None, list_size: int | None = None, points: int = 5
+) -> Table:
+    """The hits in the same places of ``points`` lists, a tenth to ten times as long as the sample, and ``list_size``.
+
+    A list that is shorter than its places is left out.
+    """
+    models = result if isinstance(result, list | tuple) else models_of(result)
+    rows = []
+    for ev in models:
+        places: Any = ev.asked_quota if quota is None else quota
+        if places is None:
+            raise InputError("quota", "is missing", "give {quota}: places in one list")
+        cases = whole_cases(ev.ranking.cases)
+        given = [] if list_size is None else [list_size]
+        least = places if isinstance(places, int) else math.ceil(1.0 / places)
+        sizes = np.geomspace(0.1 * cases, max(10 * cases, *given, 0), points).round().astype(np.int64).tolist()
+        for size in sorted({*(size for size in (*sizes, cases) if size >= least), *given}):
+            point: Any = ev.at(quota=places, list_size=size)
+            row = {"model": ev.name, "list_size": size, "places": point.taken, "hits": point.tp}
+            row |= dict(zip(("low", "high"), point.expected_hits.interval, strict=True))
+            row |= dict(zip(("next_low", "next_high"), point.next_hits, strict=True))
+            rows.append({**row, "extrapolated": point.extrapolated, "guess": point.guess, "sample_size": cases})
+    return Table(rows, "Hits by list size")
 
 
 def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:

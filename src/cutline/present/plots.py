@@ -698,6 +698,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     ),
     "trend": (trend, data.trend_frame),
     "extrapolation": (as_chart(figures.more_classes), data.extrapolation_frame),
+    "list_size": (as_chart(figures.list_sizes), data.list_size_frame),
 }
 # of several classes
 CLASS_KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
@@ -719,8 +720,9 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     ``kind`` is one of ``roc``, ``precision_recall``, ``found`` (at a quota), ``gain``, ``lift``, ``hit_rate``,
     ``qrecall``, ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``uplift``, ``deciles``,
     ``histogram``, ``reliability``, ``dominance``, ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``,
-    ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``;
-    of several classes ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
+    ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend``, ``extrapolation`` and
+    ``list_size`` (hits at a quota by the size of the list); of several classes ``confusion``, ``risk_coverage`` or
+    ``calibration``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(result, kind)
     if ax is None:

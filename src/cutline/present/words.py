@@ -19,7 +19,7 @@ from ..estimate import Estimate
 from ..evaluation import notices_of
 from ..quotas import Quotas, whole_cases
 from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
-from .plot_data import models_of
+from .plot_data import list_size_frame, models_of
 from .render import explained
 
 if TYPE_CHECKING:
@@ -110,12 +110,13 @@ def evaluation_sections(
     detail: bool = False,
     cut: Cut | None = None,
     measures: Sequence[str] = (),
+    list_size: int | None = None,
     **options: Any,
 ) -> Iterator[Section]:
     """The sections of an evaluation; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cut``: a cut that was chosen on these rows, which takes the quota's place. ``measures``: those that were asked for
-    by name, which the answer gives first.
+    by name, which the answer gives first. ``list_size``: of the next list, for which the answer tells the hits first.
     """
     point = cut_point(ev) if cut is None else cut.point
     batched = ev.rows.batched and ev.quota is not None
@@ -126,6 +127,8 @@ def evaluation_sections(
         at_cut = point_sentences(ev, point)
     if measures:
         at_cut = [*_asked(ev, measures), *at_cut]
+    other_list = [] if list_size is None else [list_size_section([ev], list_size)]
+    at_cut = [*(sentence for section in other_list for sentence in section.sentences), *at_cut]
     ties, tied = [], ev.facts["tied_pairs"]
     if tied > 0.01:  # where it matters
         distinct = pluralize(ev.facts["distinct_scores"], "distinct score")
@@ -135,6 +138,7 @@ def evaluation_sections(
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
+    yield from (replace(section, parts=section.parts[len(section.sentences) :]) for section in other_list)
     yield from filter(None, [worth_section([ev]), places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
@@ -202,13 +206,14 @@ def comparison_sections(
     detail: bool = False,
     cheapest: Cheapest | None = None,
     measures: Sequence[str] = (),
+    list_size: int | None = None,
     **options: Any,
 ) -> Iterator[Section]:
     """The sections of a comparison; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
     models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
-    of them before that of the places.
+    of them before that of the places. ``list_size``: of the next list, of which a section tells the hits.
     """
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
@@ -228,6 +233,8 @@ def comparison_sections(
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
+    if list_size is not None:
+        yield list_size_section(evaluations, list_size)
     yield from filter(None, [worth_section(evaluations, comparison)])
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
@@ -888,6 +895,35 @@ def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 # ------------------------------------------------------------------------------------------------- what a page adds
+
+
+def list_size_section(evaluations: Sequence[Evaluation], list_size: int) -> Section:
+    """The hits in the same places of a list of another size; of one model also at sizes around it."""
+    options: dict[str, Any] = {"quota": evaluations[0].asked_quota, "list_size": list_size}
+    if options["quota"] is None or evaluations[0].quotas is not None:
+        raise InputError("list_size", "is for a quota alone", "give {quota}: a number of places, or a share")
+    points: dict[str, Any] = {ev.name: ev.at(**options) for ev in evaluations}
+    first, *others = points.values()
+    if others:
+        each = joined(
+            [f"{name} {count(low)} to {count(high)}" for name, p in points.items() for low, high in [p.next_hits]]
+        )
+        sentences = [
+            f"On a list of {list_size:,} cases, expect these hits in {pluralize(first.taken, 'place')}: {each} "
+            f"({first.expected_hits.level:.0%} prediction intervals).",
+            *(first.sentences[-1:] if first.guess else []),
+        ]
+        tables = []
+    else:
+        sentences, rows = [" ".join(first.sentences)], []
+        for row in list_size_frame(evaluations, **options):
+            low, high = count(row["next_low"]), count(row["next_high"])
+            shown = {"list size": count(row["list_size"]), "places": count(row["places"])}
+            guess = " (a guess)" if row["guess"] else ""
+            rows.append({**shown, "hits": f"{row['hits']:,.1f}", "next list": f"{low} to {high}{guess}"})
+        tables = [Table(rows)]
+    figure = Figure("list_size", evaluations, options)
+    return Section("list-size", [*sentences, figure, *tables], "On a shorter or longer list")
 
 
 def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
