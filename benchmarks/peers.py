@@ -292,6 +292,23 @@ def tasks() -> Iterator[Task]:
         {"MAPIE": controlled},
     )
 
+    treated = np.random.default_rng(2).random(len(y)) < 0.5
+    bought = np.where(treated & (p > 0.3), y, y * (group != "a"))  # the treatment helps where the score is high
+
+    def area_under_uplift() -> Any:
+        import pandas as pd
+        from causalml.metrics import auuc_score
+
+        rows = pd.DataFrame({"y": bought, "w": treated.astype(int), "p": p})
+        return auuc_score(rows, outcome_col="y", treatment_col="w", normalize=False)["p"] * (len(y) + 1) / len(y) ** 2
+
+    yield Task(
+        "uplift of a trial: area under the cumulative gain",
+        "value (theirs divided by n²/(n + 1))",
+        lambda: cl.uplift(treated, bought, p)["auuc"].value,
+        {"causalml": area_under_uplift},
+    )
+
 
 def measured(job: Job) -> tuple[float, float]:
     """What a job gives, and the least processor time of some runs."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,43 @@ def test_types_in_signatures_are_real(pages: Any) -> None:
     assert [name for name, type_ in types if not type_] == []
     anything = [name for name, type_ in types if type_ == "Any"]
     assert len(anything) < 0.08 * len(types), anything
+
+
+# Why a parameter of a public function may be ``Any``; a new one needs a reason here, or a type.
+ANY = {
+    "objects of libraries that need not be installed": {
+        *("X", "X_train", "X_test", "y", "estimator", "cv", "params", "response_method", "evaluation"),
+    },
+    "names of classes, labels and segments: text, numbers, dates": {
+        *("classes", "pos_label", "neg_label", "label", "reference", "order", "places", "by", "quota"),
+    },
+    "columns in any form: arrays, frames, names, or a mapping of them": {
+        *("scores", "y_score", "score", "treated", "outcome", "propensity", "inclusion", "counts", "cases", "stages"),
+        *("models", "order_on", "simulate", "edges", "refine"),
+    },
+    "a name, a function or a list of them; a number, a pair or text; checked by one rule each": {
+        *("measure", "g", "f", "prevalence", "ties"),
+    },
+    "passed on as they are": {"options", "more", "facts", "replicates_out"},
+}
+
+
+def test_every_parameter_that_may_be_anything_has_a_reason() -> None:
+    allowed = set().union(*ANY.values())
+    found = set()
+    for name, function in _public_functions():
+        for parameter in inspect.signature(function).parameters.values():
+            if re.search(r"\bAny\b", str(parameter.annotation)):
+                found.add(parameter.name)
+                assert parameter.name in allowed, f"{name}({parameter.name}: {parameter.annotation})"
+    assert found == allowed  # no reason outlives its parameter
+
+
+def _public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for name in NAMES:
+        member = value_of(name)
+        if inspect.isclass(member):
+            methods = {key: method for key, method in vars(member).items() if inspect.isfunction(method)}
+            yield from ((f"{name}.{key}", method) for key, method in methods.items() if not key.startswith("_"))
+        elif inspect.isfunction(member):
+            yield name, member

@@ -187,11 +187,6 @@ def _jobs(value: Any, name: str) -> int:
     return int(value)
 
 
-# of functions that read tables: what names one column there, and several
-COLUMNS: dict[str, Rule] = {
-    **dict.fromkeys(("label", "weight", "clusters", "batch", "case", "model", "class_column"), check_column),
-    "by": check_columns,
-}
 # None is taken where it is the default, which means "as the function says"; all else follows the rule.
 RULES: dict[str, Rule] = {
     "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
