@@ -32,6 +32,7 @@ import numpy as np
 import cutline as cl
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path = [path for path in sys.path if Path(path) != ROOT / "benchmarks"]  # coverage.py there is not the package
 PAGE = ROOT / "docs" / "peers.md"
 START, END = "<!-- printed by benchmarks/peers.py -->", "<!-- end -->"
 # What is imported before the clock starts.
@@ -134,7 +135,7 @@ def tasks() -> Iterator[Task]:
         return frame(y=y, p=p).select(getattr(pb, name)(pl.col("y"), pl.col("p"))).item()
 
     yield Task(
-        "area under the ROC curve",
+        "Area under the ROC curve",
         "value",
         lambda: cl.roc_auc(y, p),
         {
@@ -148,7 +149,7 @@ def tasks() -> Iterator[Task]:
         },
     )
     yield Task(
-        "average precision",
+        "Average precision",
         "value",
         lambda: cl.average_precision(y, p),
         {
@@ -223,7 +224,7 @@ def tasks() -> Iterator[Task]:
         return Delong_test(y, p, q, return_ci=False, return_auc=False)[1]
 
     yield Task(
-        "paired DeLong test of two AUCs",
+        "Paired DeLong test of two AUCs",
         "p-value",
         lambda: cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], interval="delong").differences[0]["p_value"],
         {"MLstatkit": kit_delong},
@@ -235,7 +236,7 @@ def tasks() -> Iterator[Task]:
         return decompose(y_obs=ys, y_pred=ps, scoring_function=SquaredError())["miscalibration"].item()
 
     yield Task(
-        "calibration: Brier score taken apart (isotonic), 10⁴ cases",
+        "Calibration: Brier score taken apart (isotonic), 10⁴ cases",
         "miscalibration (ours without what the fit itself adds)",
         lambda: (
             cl.evaluate(ys, ps, measures=["brier_score"], interval=None)
@@ -253,7 +254,7 @@ def tasks() -> Iterator[Task]:
         return float(rows.loc[rows["model"] == "p", "net_benefit"].iloc[0])
 
     yield Task(
-        "net benefit at 30%",
+        "Net benefit at 30%",
         "value",
         lambda: cl.evaluate(y, p, measures=["accuracy"], interval=None).decision_curve([0.3]).table[0]["net_benefit"],
         {"dcurves": benefit},
@@ -266,7 +267,7 @@ def tasks() -> Iterator[Task]:
         return MetricFrame(metrics=recall_score, y_true=y, y_pred=p > 0.5, sensitive_features=group).by_group["a"]
 
     yield Task(
-        "recall in each of four groups",
+        "Recall in each of four groups",
         "value of one",
         lambda: (
             cl.evaluate(y, p, by=group, measures=["recall"], threshold=0.5, interval=None).segments["a"]["recall"].value
@@ -286,7 +287,7 @@ def tasks() -> Iterator[Task]:
         return float(control.best_predict_param)
 
     yield Task(
-        "threshold whose recall is 80% on new data, 90% confidence, 10⁴ cases",
+        "Threshold whose recall is 80% on new data, 90% confidence, 10⁴ cases",
         "threshold (theirs: of a grid of 99)",
         lambda: float(cl.threshold_for(ys, ps, recall=0.8, confidence=0.9)),
         {"MAPIE": controlled},
@@ -303,7 +304,7 @@ def tasks() -> Iterator[Task]:
         return auuc_score(rows, outcome_col="y", treatment_col="w", normalize=False)["p"] * (len(y) + 1) / len(y) ** 2
 
     yield Task(
-        "uplift of a trial: area under the cumulative gain",
+        "Uplift of a trial: area under the cumulative gain",
         "value (theirs divided by n²/(n + 1))",
         lambda: cl.uplift(treated, bought, p)["auuc"].value,
         {"causalml": area_under_uplift},
@@ -331,22 +332,27 @@ def agreement(ours: float, theirs: float) -> str:
 
 
 def compared(task: Task, number: int) -> Iterator[str]:
-    """A row for each library: agreement, and their time over ours."""
+    """The section of a task: a row for each library with agreement, and their time over ours."""
     value, seconds = measured(task.ours)
+    yield from (f"### {number}. {task.name}", "", f"Compared: {task.what}.", "")
+    yield from ("| library | ours and theirs | their time ÷ ours |", "|---|---|---:|")
     for peer, job in task.theirs.items():
-        start = f"| {number}. {task.name} | {peer} |"
         if isinstance(job, Recorded):
-            yield f"{start} {job.what} | {agreement(float(job.ours()), job.value)} | recorded |"
+            yield f"| {peer} ({job.what}) | {agreement(float(job.ours()), job.value)} | recorded |"
             continue
         try:
             import_module(PEERS[peer])
             other, taken = measured(job)
         except ImportError:
-            yield f"{start} not installed | | |"
+            yield f"| {peer} | not installed | |"
             continue
         times = taken / seconds
-        shown = f"{times:.0f}" if times >= 10 else f"{times:.2g}"
-        yield f"{start} {task.what} | {agreement(value, other)} | {shown} |"
+        yield (
+            f"| {peer} | {agreement(value, other)} | {times:.0f} |"
+            if times >= 10
+            else (f"| {peer} | {agreement(value, other)} | {times:.2g} |")
+        )
+    yield ""
 
 
 def abilities(tasks: list[Task]) -> Iterator[str]:
@@ -389,20 +395,19 @@ def main() -> None:
     every = list(tasks())
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     stored, _, after = rest.partition(END)
-    lines = ["Which library has a function for which task (the numbers are those of the next table):", ""]
-    lines += [*abilities(every), ""]
-    lines += ["| task | library | compared | ours and theirs | their time ÷ ours |", "|---|---|---|---|---:|"]
+    lines = ["## Which library has a function for which task", "", *abilities(every), "", "## The tasks", ""]
     print(*lines, sep="\n")
     for number, task in enumerate(every, 1):
         if asked.only and number not in asked.only:
-            rows = re.findall(rf"^\| {number}\. .*$", stored, re.MULTILINE)
+            section = re.search(rf"^### {number}\. .*?(?=^### |^cutline )", stored, re.MULTILINE | re.DOTALL)
+            rows = section[0].splitlines() if section else []
         else:
             rows = list(compared(task, number))
         lines += rows
         print(*rows, sep="\n", flush=True)
     python = f"Python {platform.python_version()}, NumPy {np.__version__}"
-    lines += ["", f"cutline {cl.__version__}; {python}; {cpu()}, {date.today().isoformat()}."]
-    print(*lines[-2:], sep="\n")
+    lines += [f"cutline {cl.__version__}; {python}; {cpu()}, {date.today().isoformat()}."]
+    print(lines[-1])
     if asked.write:
         PAGE.write_text(f"{before}{START}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
 
