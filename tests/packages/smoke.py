@@ -19,7 +19,7 @@ import cutline as cl
 
 Y = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0] * 6
 P = [0.95, 0.8, 0.75, 0.6, 0.5, 0.45, 0.3, 0.25, 0.2, 0.1] * 6
-OPTIONAL = ("matplotlib", "sklearn", "pyspark", "pandas", "polars", "pyarrow")
+OPTIONAL = ("matplotlib", "sklearn", "pyspark", "pandas", "polars", "pyarrow", "openpyxl", "sqlglot")
 
 
 def command(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -60,6 +60,7 @@ def core() -> None:
     command(*words, "--html", "report.html")
     assert "How many places?" in Path("report.html").read_text(encoding="utf-8")
     assert "cutline[plot]" in refused(lambda: ev.plot("roc"))
+    assert "cutline[sql]" in refused(lambda: cl.sql("scores", label="y", score="p", dialect="duckdb"))
     assert "source checkout" in command("experiment", "berrar", status=2).stderr
 
 
@@ -89,6 +90,17 @@ def excel() -> None:
     book.save("scores.xlsx")
     found = cl.evaluate("scores.xlsx", label="y", score="p", interval=None)
     assert found["roc_auc"].value == cl.roc_auc(Y, P)
+
+
+def sql() -> None:
+    """A printed query whose result is evaluated, as a warehouse would answer it."""
+    import duckdb
+
+    words = ("--label", "y", "--score", "p", "--dialect", "duckdb")
+    query = command("sql", "--table", f"'{table()}'", *words).stdout
+    duckdb.sql(query).write_csv("counts.csv")
+    found = cl.evaluate("counts.csv", interval=None)["roc_auc"]
+    assert found.value == cl.roc_auc(Y, P), found
 
 
 def sklearn() -> None:
@@ -152,7 +164,7 @@ def docs() -> None:
 
 
 JOBS: dict[str, Callable[[], None]] = {
-    job.__name__: job for job in (core, demo, plot, excel, sklearn, spark, frames, experiments, docs)
+    job.__name__: job for job in (core, demo, plot, excel, sql, sklearn, spark, frames, experiments, docs)
 }
 
 if __name__ == "__main__":
