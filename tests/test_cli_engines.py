@@ -99,6 +99,16 @@ def test_text_is_refused_on_spark(name: str, tmp_path: Path) -> None:
     assert "convert it to Parquet, or use --engine duckdb" in said
 
 
+def test_spark_without_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = refused("evaluate", tmp_path / "t.parquet", *COLUMNS, "--engine", "spark")
+    assert (
+        "Spark runs on Java, and there is none on this machine; install a Java runtime, or use --engine duckdb" in said
+    )
+
+
 @pytest.mark.integration
 @pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(not os.environ.get("JAVA_HOME") and not os.path.exists("/usr/bin/java"), reason="no Java")

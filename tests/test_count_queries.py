@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import pwd
 import shutil
@@ -316,10 +317,15 @@ def sites(tmp_path: Path) -> list[Path]:
 def test_counts_of_sites_add_up(sites: list[Path], tmp_path: Path) -> None:
     rows = pd.concat([claims(3000, 1).dropna(), claims(3000, 2).dropna()])
     truth = cl.evaluate(rows.fraud == "yes", rows.p.astype(float), quota=100)
-    ev = cl.evaluate(cl.merge_counts(sites), quota=100)
+    whole = cl.merge_counts(sites)
+    ev = cl.evaluate(whole, quota=100)
     assert ev["brier_score"].value == pytest.approx(truth["brier_score"].value, abs=1e-12)
     assert ev["log_loss"].value == pytest.approx(truth["log_loss"].value, abs=1e-12)
-    small = cl.merge_counts(sites, min_cell=10)
+    other = "log_loss(eps=0.01)"  # the query added up logarithms with the usual eps
+    known = cl.evaluate(rows.fraud == "yes", rows.p.astype(float), measures=[other], interval=None)[other].value
+    bounds = cl.evaluate(whole, measures=[other], interval=None)[other].bounds
+    assert bounds.low - 1e-12 <= known <= bounds.high + 1e-12
+    small = cl.merge_counts([whole], min_cell=10)
     for counts in (small["positives"], small["negatives"]):
         assert all(count == 0 or count >= 10 for count in counts)
     joined = cl.evaluate(small, quota=100)
@@ -332,12 +338,11 @@ def test_counts_of_sites_add_up(sites: list[Path], tmp_path: Path) -> None:
         shared.append(tmp_path / f"shared_{path.name}")
         done = CliRunner().invoke(cli, ["sql", "--share", str(path), "--min-cell", "10", "-o", str(shared[-1])])
         assert done.exit_code == 0, done.output
-    together = cl.evaluate(cl.merge_counts(shared))["roc_auc"].bounds
-    assert together.low <= truth["roc_auc"].value <= together.high
-    assert together.width < 0.1
-    done = CliRunner().invoke(cli, ["evaluate", *map(str, shared), "--format", "json"])
+    done = CliRunner().invoke(cli, ["evaluate", *map(str, shared), "--format", "json", "--no-intervals"])
     assert done.exit_code == 0, done.output
-    assert '"bound_low"' in done.stdout
+    together = next(row for row in json.loads(done.stdout)["measures"] if row["measure"] == "roc_auc")
+    assert together["bound_low"] <= truth["roc_auc"].value <= together["bound_high"]
+    assert together["bound_high"] - together["bound_low"] < 0.1
     counts = pd.read_csv(sites[0])
     wide = counts[counts.low < counts.high].iloc[0]
     at = str((wide.low + wide.high) / 2)
@@ -379,6 +384,14 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
             cl.evaluate(bad)
     with pytest.raises(cl.InputError, match="different buckets"):
         cl.merge_counts([one, other])
+    wide = one[one.low < one.high].iloc[0]
+    cut = (wide.low + wide.high) / 2
+    with pytest.raises(cl.InputError, match="different buckets"):
+        cl.sql(refine=one, threshold=cut, buckets=64)
+    connection.register("claims", pd.concat([claims(3000, 1).dropna()] * 2))  # more rows than at the first query
+    refined = connection.sql(cl.sql(refine=one, threshold=cut)).df()
+    with pytest.raises(cl.InputError, match="run both queries on the same rows"):
+        cl.merge_counts([one, refined])
     with pytest.raises(cl.InputError, match="already in the description"):
         cl.evaluate(one, score="p")
     with pytest.raises(cl.InputError, match="fewer cases"):

@@ -12,10 +12,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import cutline as cl
 from cutline.catalogue.value import best_possible
 from cutline.commands.group import cli
+from cutline.inference.limits import freedom_of
+from cutline.inference.worth import Valued
 from cutline.sources.arrays import make_sample
 
 MEASURES = ["value_captured", "value_recall", "value_per_place"]
@@ -87,6 +90,19 @@ def test_values_and_intervals_do_not_depend_on_the_order_of_rows(weighted: bool)
     for key, e in ev.estimates.items():
         assert e.low < e.value < e.high
         assert (e.value, e.low, e.high) == pytest.approx((other[key].value, other[key].low, other[key].high), rel=1e-9)
+
+
+def test_the_ends_of_the_interval_have_halls_quantiles() -> None:
+    """T + aT²/3 + a²T³/27 + a/6 is Student's quantile at each end, where T is studentized and a the skewness."""
+    psi = np.exp(np.random.default_rng(1).normal(size=60))
+    psi -= psi.mean()
+    second, third, fourth = ((psi**power).sum() for power in (2, 3, 4))
+    error, a = np.sqrt(second * 60 / 59), third / second**1.5
+    t = stats.t.ppf(0.975, freedom_of(second, fourth, 60))
+    for end, quantile in zip(Valued(500.0, psi, 30.0, 1000.0).interval(0.95, share=False), (t, -t), strict=True):
+        studentized = (500.0 - end) / error
+        transformed = studentized + a * studentized**2 / 3 + a**2 * studentized**3 / 27 + a / 6
+        assert transformed == pytest.approx(quantile)
 
 
 def test_equal_worth_gives_the_hits() -> None:

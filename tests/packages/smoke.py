@@ -60,7 +60,7 @@ def core() -> None:
     command(*words, "--html", "report.html")
     assert "How many places?" in Path("report.html").read_text(encoding="utf-8")
     assert "cutline[plot]" in refused(lambda: ev.plot("roc"))
-    assert "cutline[sql]" in refused(lambda: cl.sql("scores", label="y", score="p", dialect="duckdb"))
+    assert "cutline[sql]" in refused(lambda: cl.sql(table="scores", label="y", score="p", dialect="duckdb"))
     assert "source checkout" in command("experiment", "berrar", status=2).stderr
 
 

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -350,6 +351,9 @@ def _spark_frame(file: str, master: str) -> Iterator[Any]:
         problem = f"is {show(master)}, which is not a Spark master"
         raise InputError("master", problem, "give local[4], yarn, spark://host:7077 or sc://host")
     check_extra("spark", "pyspark", "pyarrow")
+    if not master.startswith("sc://") and not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        remedy = "install a Java runtime, or use {engine='duckdb'}, which streams files of any size"
+        raise InputError(None, "Spark runs on Java, and there is none on this machine", remedy)
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
