@@ -199,11 +199,11 @@ def test_a_table_gives_what_its_columns_give(tmp_path: Path) -> None:
     t, y, _, s = trial(300)
     arm = np.where(t, "B", "A")
     columns = {"arm": arm.tolist(), "y": y, "p": s, "q": s[::-1], "e": np.full(300, 0.4)}
-    named = cl.uplift(columns, "y", treatment="arm", score="p", propensity="e", pos_label="B")
+    named = cl.uplift(columns, treated="arm", outcome="y", score="p", propensity="e", pos_label="B")
     assert named.name == "p"
     plain = cl.uplift(t, y, s)
     assert [e.value for e in named.estimates.values()] == pytest.approx([e.value for e in plain.estimates.values()])
-    both = cl.uplift(columns, "y", treatment="arm", score=["p", "q"], pos_label="B")
+    both = cl.uplift(columns, treated="arm", outcome="y", score=["p", "q"], pos_label="B")
     assert list(both) == ["p", "q"]
     path, page, picture = (tmp_path / name for name in ("trial.csv", "page.html", "gain.svg"))
     rows = zip(*(columns[name] for name in ("arm", "y", "p", "q", "e")), strict=True)
@@ -228,12 +228,12 @@ T, Y, P = [1, 0, 1, 0, 1, 0], [1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((T, Y), "y_score is missing; pass the scores, or name the columns of a table: treatment=…, score=…"),
+        ((T, Y), "y_score is missing; pass it, or name the columns of a table: treated=…, outcome=…, score=…"),
         ((T, Y[:5], P), "outcome has 5 rows but treated has 6"),
         ((T, Y, P[:5]), "y_score has 5 rows but treated has 6"),
         (([1] * 6, Y, P), "treated has one arm only: every row was treated"),
         (([0] * 6, Y, P), "treated has one arm only: no row was treated"),
-        (([1, 2, 3, 1, 2, 3], Y, P), "treated holds more than two labels"),
+        (([1, 2, 3, 1, 2, 3], Y, P), "treated contains more than two labels"),
         ((T, [1, 0, 0, 1, 1, math.inf], P), "outcome: row 5 is infinite"),
         ((T, [1, 0, 0, 1, 1, math.nan], P), "outcome: row 5 is NaN"),
         ((T, ["a", 0, 0, 1, 1, 0], P), "outcome: row 0 is 'a', which is not a number"),
@@ -254,3 +254,11 @@ def test_bad_input_is_one_clear_error(arguments: tuple[Any, ...], message: str) 
         cl.uplift(*arguments[: 3 if options else None], **options)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_arrays_may_be_named_too() -> None:
+    assert cl.uplift(treated=T, outcome=Y, y_score=P)["auuc"] == cl.uplift(T, Y, P)["auuc"]
+    with pytest.raises(cl.InputError, match="treated is given twice"):
+        cl.uplift(T, Y, P, treated=T)
+    with pytest.raises(cl.InputError, match="treated is missing"):
+        cl.uplift(outcome=Y, y_score=P)

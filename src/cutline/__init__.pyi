@@ -127,6 +127,7 @@ from .inference.retraining import (
     label_permutation_test as label_permutation_test,
     permutation_test as permutation_test,
 )
+from .papers import selective_voting as selective_voting
 from .quotas import Quotas as Quotas
 from .sampled_labels import label_plan as label_plan
 from .sources.counts import merge_counts as merge_counts

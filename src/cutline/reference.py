@@ -363,12 +363,12 @@ PARAMETERS: dict[str, str] = {
         "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
     ),
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
-    "uplift.treated": "Which rows were treated: 1 and 0, or labels with ``pos_label``; or a table, with the names of "
-    "its columns.",
+    "uplift.source": "Which rows were treated (``treated``), or a table of which the columns are named.",
     "uplift.outcome": "What came of each row: 0 and 1, or an amount; or the name of its column.",
     "uplift.y_score": "The targeting score of each row, or a mapping from name to scores. Higher scores are treated "
     "first.",
-    "uplift.treatment": "The name of the column that tells who was treated.",
+    "uplift.treated": "Which rows were treated: 1 and 0, or labels with ``pos_label``; or the name of the column that "
+    "tells it.",
     "uplift.score": "The name of the score column, or a list of names.",
     "uplift.propensity": "The probability that each row had of being treated, by the design of the trial; an array, "
     "one number, or the name of its column. By default the same for all rows.",

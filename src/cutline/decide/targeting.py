@@ -33,7 +33,7 @@ from ..table import (
     values_of,
 )
 from ..types import Floats, Label, Labels, Scores, TableSource
-from ..validate import check_column, check_columns, check_models, check_number, checked
+from ..validate import check_columns, check_models, check_number, checked
 from ..verdict import Models, percent
 from .planning import amount
 
@@ -244,11 +244,12 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
 
 @overload
 def uplift(
-    treated: Labels | TableSource,
-    outcome: Scores | str,
+    source: Labels | TableSource | None = None,
+    /,
+    outcome: Scores | str | None = None,
     y_score: Scores | None = None,
     *,
-    treatment: str | None = None,
+    treated: Labels | str | None = None,
     score: str | None = None,
     propensity: float | Scores | str | None = None,
     quota: int | float = 0.2,
@@ -257,24 +258,26 @@ def uplift(
 ) -> Uplift: ...
 @overload
 def uplift(
-    treated: Labels | TableSource,
-    outcome: Scores | str,
+    source: Labels | TableSource | None = None,
+    /,
+    outcome: Scores | str | None = None,
     y_score: Mapping[str, Scores] | None = None,
     *,
-    treatment: str | None = None,
+    treated: Labels | str | None = None,
     score: Sequence[str] | None = None,
     propensity: float | Scores | str | None = None,
     quota: int | float = 0.2,
     pos_label: Label = None,
     level: float = 0.95,
 ) -> UpliftComparison: ...
-@checked(score=check_columns, treatment=check_column)
+@checked(score=check_columns)
 def uplift(
-    treated: Any,
-    outcome: Any,
+    source: Any = None,
+    /,
+    outcome: Any = None,
     y_score: Any = None,
     *,
-    treatment: str | None = None,
+    treated: Any = None,
     score: Any = None,
     propensity: Any = None,
     quota: int | float = 0.2,
@@ -282,6 +285,9 @@ def uplift(
     level: float = 0.95,
 ) -> Any:
     """Estimate what treating the cases with the highest scores brings, from the rows of a randomised trial.
+
+    Pass arrays, ``uplift(treated, outcome, y_score)``, or a table and the names of its columns,
+    ``uplift(table, treated="mailed", outcome="bought", score="p")``.
 
     ``y_score`` is the targeting score of each row, or a mapping from name to scores, which compares them on the same
     rows. The uplift of the best k is the difference of the mean outcomes of those treated and not treated among them,
@@ -303,29 +309,31 @@ def uplift(
     influence of each row. They allow for a cut that moves with the sample. The rows must come from a
     randomised trial: otherwise the arms differ for other reasons than the treatment.
 
-    Columns of a table are named: ``uplift(table, "bought", treatment="mailed", score="p")``.
-
     >>> up = uplift([1, 0, 1, 0, 1, 0, 1, 0], [1, 0, 1, 1, 0, 0, 0, 1], [8, 7, 6, 5, 4, 3, 2, 1], quota=0.5)
     >>> up["uplift@50%"].value, up["gain"].value, up["everyone"].value, up["auuc"].value
     (0.5, 2.0, 0.0, 0.1796875)
     """
-    if treatment is not None or score is not None:
-        if y_score is not None or not isinstance(treatment, str) or score is None or not isinstance(outcome, str):
-            remedy = "name the columns of the table: {treatment}, {outcome} and {score}"
+    if isinstance(treated, str) or score is not None:
+        columns = isinstance(treated, str) and isinstance(outcome, str) and score is not None
+        if source is None or y_score is not None or not columns:
+            remedy = "pass a table, and name its columns: {treated}, {outcome} and {score}"
             raise InputError(None, "arrays and names of columns are mixed", remedy)
         names = [score] if isinstance(score, str) else list(score)
         others = [outcome, *([propensity] if isinstance(propensity, str) else [])]
-        rows = read_columns(treated, treatment, [*names, *others], pos_label=pos_label)
+        rows = read_columns(source, treated, [*names, *others], pos_label=pos_label)
         treated, outcome, pos_label = rows.positive, rows.scores[outcome], None
         propensity = rows.scores[propensity] if isinstance(propensity, str) else propensity
         y_score = rows.scores[score] if isinstance(score, str) else {name: rows.scores[name] for name in names}
         name = score if isinstance(score, str) else ""
-    elif y_score is None:
-        raise InputError(
-            "y_score", "is missing", "pass the scores, or name the columns of a table: {treatment}, {score}"
-        )
     else:
-        name = "score"
+        if (source is None) == (treated is None):
+            problem = "is missing" if source is None else "is given twice"
+            raise InputError("treated", problem, "pass who was treated first, or as {treated}")
+        treated, name = source if treated is None else treated, "score"
+        for argument, given in (("outcome", outcome), ("y_score", y_score)):
+            if given is None:
+                remedy = "pass it, or name the columns of a table: {treated}, {outcome}, {score}"
+                raise InputError(argument, "is missing", remedy)
     several = isinstance(y_score, Mapping)
     scores = check_models(y_score, "y_score") if several else {name: y_score}
     trial = _trial(treated, outcome, propensity, pos_label)

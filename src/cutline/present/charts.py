@@ -245,13 +245,8 @@ class Chart:
         whole = ("point", "words", "bar")  # not cut off at the ends of the scales
         inside = "".join(self._markup(mark) for mark in self.marks if mark.shape not in whole)
         above = "".join(self._markup(mark) for mark in self.marks if mark.shape in whole)
-        at, key = right, list(self.key)
-        if not key and not self.linked:  # lines of several models are named above, where there is room
-            named = {mark.words: mark.paint for mark in self.marks if mark.shape == "line" and mark.words}
-            room = right - left - 5.4 * len(self.y_name) - 15
-            fits = sum(5.4 * len(name) + 25 for name in named) < room
-            key = list(named.items()) if len(named) > 1 and fits else []
-        for name, paint in reversed(key):
+        at = right
+        for name, paint in reversed(self.key):
             above += f'<text x="{px(at)}" y="11" text-anchor="end">{escape(name)}</text>'
             at -= 5.4 * len(name) + 15
             above += f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>'

@@ -465,6 +465,11 @@ def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = No
     if shaded:
         for k, c in decisions.items():
             chart.band(c.x, getattr(c, low), getattr(c, high), colour(k))
+    names = [c.name for c in decisions.values()]
+    if list(decisions) == list(range(len(names))):
+        chart.models = names if len(names) > 1 else []
+    else:  # colours skip the models without probabilities
+        chart.key = [(c.name, colour(k)) for k, c in decisions.items()]
     chart.reference(first.x, everyone, perfect=True)
     chart.reference(first.x, no_one)
     # where the line of acting on everyone, and that of acting on no one, is about to leave the chart; the names of two
