@@ -26,7 +26,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "select": (["--score", "p", "--quota", "9"], ["decide.selection.select"]),
     "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
     "check": (["roc_auc > .5", *ONE], ["verbs.evaluate", "verbs.compare"]),
-    "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
+    "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.selection.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
     "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),

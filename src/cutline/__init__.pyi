@@ -96,7 +96,7 @@ from .catalogue.value import (
     value_recall as value_recall,
 )
 from .decide.planning import plan as plan
-from .decide.screening import screen as screen
+from .decide.selection import screen as screen
 from .decide.selection import (
     lift_table as lift_table,
     select as select,

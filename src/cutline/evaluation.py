@@ -202,7 +202,13 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             rows: Evidence = at_prevalence(sampled, prevalence.value)
             return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts, list_size=list_size)
         if list_size is not None:
-            return self._at_list_size(list_size, cuts)
+            from .decide.list_size import list_size_point
+
+            if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+                raise InputError("list_size", "is for a quota alone", "give {quota}, and no other cut")
+            how: Any = quota, list_size, self.settings.level
+            known_list = list_size_point(self.rows, *how)
+            return self._widened(known_list, lambda sampled, p: list_size_point(at_prevalence(sampled, p), *how).tp)
         if isinstance(self.rows, BatchRows):
             from .decide.batch_rules import batch_point
 
@@ -216,18 +222,6 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         cut = {"threshold": settled.threshold} if places is None else {"quota": places}
         return self._widened(
             settled, lambda sampled, p: operating_point(reweighted_ranking(sampled.ranking, p), **cut).tp
-        )
-
-    def _at_list_size(self, list_size: int, cuts: Mapping[str, Any]) -> OperatingPoint:
-        """The cut at a quota of a list of another size."""
-        from .decide.list_size import list_size_point
-
-        if [name for name, value in cuts.items() if value is not None] != ["quota"]:
-            raise InputError("list_size", "is for a quota alone", "give {quota}, and no other cut")
-        how = cuts["quota"], list_size, self.settings.level
-        return self._widened(
-            list_size_point(self.rows, *how),
-            lambda sampled, p: list_size_point(at_prevalence(sampled, p), *how).tp,
         )
 
     def _widened(self, point: OperatingPoint, hits_at: Callable[[RowEvidence, float], float]) -> OperatingPoint:

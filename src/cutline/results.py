@@ -12,8 +12,7 @@ from .decide.list_size import ListSizePoint
 from .decide.model_choice import Consistency, Recommendation, SwapSet
 from .decide.operating import Abstention, OperatingPoint, RiskCoverage
 from .decide.planning import Plan
-from .decide.screening import Screening
-from .decide.selection import Selection, SharedList
+from .decide.selection import Screening, Selection, SharedList
 from .decide.targeting import Uplift, UpliftComparison
 from .diagnosis import Diagnosis
 from .estimate import Estimate, Interval

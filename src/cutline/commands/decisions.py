@@ -252,7 +252,7 @@ def screen(asked: ScreenArguments) -> Report:
 
     Prints for each stage what enters, what is kept and which share of the positives is lost, with intervals.
     """
-    from ..decide.screening import screen as screen_arrays
+    from ..decide.selection import screen as screen_arrays
 
     names = list(dict.fromkeys(name for name, _ in asked.stages))
     loaded = load_models(asked, names, several=len(names) > 1)

@@ -95,6 +95,8 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     variance and a doubt that grows with the length allow. The next list is beta-binomial, with the variance of a moving
     cut in both lists, as for a list of the same size.
     """
+    from scipy.special import betaincinv
+
     if not isinstance(rows, RowEvidence) or rows.batched or rows.fold is not None or rows.buckets is not None:
         problem = "needs every place of one list, which batches, folds, streams, buckets and sampled labels do not have"
         raise InputError("list_size", problem, "evaluate the rows of one list in memory, or leave it out")
@@ -109,7 +111,10 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     elif size <= cases:
         hits = thinned_hits(ranking, places, size) * taken / places
     else:
-        hits = _hits_around(rows.cuts, share, places / longer) * taken
+        # over where the cut of the next list may lie in the sample, which a list of the same size leaves no room for
+        spread_of = places / longer, (size - places) / longer + 1.0
+        at = betaincinv(*spread_of, (np.arange(64) + 0.5) / 64) * cases
+        hits = float((np.interp(at, rows.cuts.ends, rows.cuts.hits) / at).mean()) * taken
     cut = rows.cut(taken, hits, level)
     rate = (hits + 0.5) / (taken + 1.0)
     # inside a tie, whose cases count with their mean, as many cases as vary so
@@ -130,9 +135,9 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     both = (alone + places / total) * factor
     rho = (both - 1.0) / (places * (total + 2.0) / total)
     soon = beta_binomial_limits(places, rate, rho, both * places * rate * (1.0 - rate), level)
-    mean = _mean_limits(rate, total / factor, level)
-    tp = value * places
-    expected = Estimate("expected_hits", tp, min(mean.low * places, tp), max(mean.high * places, tp), level, "beta")
+    trials, tp = total / factor + 1.0, value * places
+    low, high = places * betaincinv(rate * trials, (1.0 - rate) * trials, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    expected = Estimate("expected_hits", tp, min(float(low), tp), max(float(high), tp), level, "beta")
     if alike is not None:
         expected, soon = alike.expected_hits, alike.next_hits
     fn = max(0.0, ranking.n_pos / cases * size - tp)
@@ -150,23 +155,6 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
         cases_above=taken,
         extrapolated=weight / total,
     )
-
-
-def _hits_around(cuts: Cuts, share: float, places: float) -> float:
-    """Share of positives above the cut, over where the cut of a list with so many places may lie in the sample."""
-    from scipy.special import betaincinv
-
-    at = betaincinv(places, places / share - places + 1.0, (np.arange(64) + 0.5) / 64) * cuts.ends[-1]
-    return float((np.interp(at, cuts.ends, cuts.hits) / at).mean())
-
-
-def _mean_limits(rate: float, trials: float, level: float) -> Interval:
-    """Equal-tailed limits of a rate after so many trials and Jeffreys' prior."""
-    from scipy.special import betaincinv
-
-    a, b = rate * (trials + 1.0), (1.0 - rate) * (trials + 1.0)
-    low, high = betaincinv(a, b, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return Interval(float(low), float(high))
 
 
 def _cut_facts(ranking: Ranking, taken: float, tp: float, growth: float) -> dict[str, float]:

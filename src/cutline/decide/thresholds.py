@@ -62,29 +62,17 @@ class Cut(float):
     """
 
     goal: dict[str, Any]
-    point: OperatingPoint | None
-    chance: float
-    cost: Estimate | None
-    best: BestCut | None
     note: str
     sample: dict[str, Any]
+    point: OperatingPoint | None = None
+    chance: float = math.nan
+    cost: Estimate | None = None
+    best: BestCut | None = None
 
-    def __new__(
-        cls,
-        threshold: float,
-        *,
-        goal: Mapping[str, Any],
-        note: str,
-        point: OperatingPoint | None = None,
-        chance: float = math.nan,
-        cost: Estimate | None = None,
-        best: BestCut | None = None,
-        sample: Mapping[str, Any] | None = None,
-    ) -> Cut:
-        """A cut from its threshold and what is known of it."""
+    def __new__(cls, threshold: float, **known: Any) -> Cut:
+        """A cut from its threshold and what is known of it, by the names of its fields."""
         cut = super().__new__(cls, threshold)
-        cut.goal, cut.note, cut.point = dict(goal), note, point
-        cut.chance, cut.cost, cut.best, cut.sample = chance, cost, best, dict(sample or {})
+        cut.__dict__.update(known)
         return cut
 
     @property
@@ -298,15 +286,15 @@ def find_cut(
         if not asked or asked.keys() & {"quota", "maximize"}:
             raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
     goal, chance, cost, best_by = asked, math.nan, None, None
+    if asked and "prevalence" in priced:
+        raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
+    drawn: Any = {"level": level, "n_resamples": n_resamples, "seed": seed}
     if "maximize" in asked:
         spec = asked["maximize"]
         if not spec.measure.needs_threshold:
             why = f"is {spec}, which is not a measure of the four counts at a threshold"
             raise InputError("maximize", why, "choose one such as f1, youden_index or matthews_correlation")
-        if "prevalence" in priced:
-            raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
-        drawn: Any = {"level": level, "n_resamples": n_resamples, "seed": seed, "clusters": clusters}
-        best_by = best_cut(sample, ranking, spec, **drawn)
+        best_by = best_cut(sample, ranking, spec, **drawn, clusters=clusters)
         goal, value, (low, high) = {"maximize": str(spec)}, best_by.value, best_by.limits
         point = operating_point(ranking, threshold=best_by.threshold, level=level, cut_of=cut_of)
         note = (
@@ -321,8 +309,7 @@ def find_cut(
                 raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
         prices = ErrorPrices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
         of_rows = None if clusters is None else {"": clusters}
-        how: Any = {"level": level, "n_resamples": n_resamples, "seed": seed, "clusters": of_rows}
-        best = cheapest({"": sample}, {"": ranking}, prices, **how)
+        best = cheapest({"": sample}, {"": ranking}, prices, **drawn, clusters=of_rows)
         goal, cost = priced, best.cost
         point = operating_point(ranking, threshold=best.threshold, level=level, cut_of=cut_of)
         note = (
@@ -331,8 +318,6 @@ def find_cut(
             f"to {best.ratios[1]:.3g} times as much as a false positive"
         )
     else:
-        if "prevalence" in priced:
-            raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
         ((name, target),) = asked.items()
         if clusters is not None and name != "quota":
             reason = "how likely it is kept is known for independent rows only"

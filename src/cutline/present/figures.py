@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..decide.calibration import Calibration
     from ..decide.operating import OperatingPoint, RiskCoverage
     from ..decide.planning import Plan
-    from ..decide.screening import Screening
+    from ..decide.selection import Screening
     from ..decide.targeting import Uplift
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
