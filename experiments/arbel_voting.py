@@ -67,19 +67,6 @@ def experiment(seed: int, order_on: str) -> cl.papers.SelectiveVoting:
     return cl.papers.selective_voting(y[test], scores, rank_by="pem", marks=MARKS, order_on=known)
 
 
-def normalised(name: str, values: Floats) -> Floats:
-    """A mark between chance (0) and a perfect list (1); the paper does not say how it normalised its own."""
-    n, n_pos = TESTING, round(POSITIVE_SHARE * TESTING)
-    if name == "average_hit_rate":  # mean average precision of a random list
-        harmonic = sum(1 / j for j in range(1, n + 1))
-        chance = (harmonic + (n_pos - 1) * (n - harmonic) / (n - 1)) / n
-    elif name == "average_qrecall":
-        chance = (n + n_pos) / (2 * n)
-    else:
-        chance = 0.0
-    return (values - chance) / (1 - chance)
-
-
 def table_6(votes: list[cl.papers.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
     """The number of models at which each mark is best."""
     rows = []
@@ -131,7 +118,9 @@ def draw(figure: Any, axes: Any, votes: list[cl.papers.SelectiveVoting]) -> None
         x = vote.marks.column("models")
         for mark in MARKS:
             label = {PEARSON: "Pearson"}.get(mark, mark.replace("_", " "))
-            ax.plot(x, normalised(mark, np.array(vote.marks.column(mark))), label=label, linewidth=1.4)
+            chance, perfect = vote.scales[mark]  # the paper does not tell how it normalised its own
+            values = (np.array(vote.marks.column(mark)) - chance) / (perfect - chance)
+            ax.plot(x, values, label=label, linewidth=1.4)
         ax.set_title(f"experiment {k + 1}", fontsize=10)
         ax.grid(alpha=0.3)
     for ax in axes[-1]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
+from cutline.present.plots import plot_data
 from samples import quietly
 
 Y = [1, 0, 1, 0, 1, 0]
@@ -188,6 +189,50 @@ def test_the_mark_to_expect_is_that_of_new_rows() -> None:
         comes.append(cl.roc_auc(new_y, v.score(new)))
     assert np.mean(looks) > np.mean(comes) + 0.01
     assert np.mean(said) == pytest.approx(np.mean(comes), abs=0.03)
+
+
+def test_held_out_marks_have_a_band_and_the_chance_of_each_number() -> None:
+    y, models = crowd(3)
+    v = cl.papers.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], n_resamples=150)
+    rows = v.held_out.to_dicts()
+    assert [row["models"] for row in rows] == list(range(1, 9))
+    assert max(rows, key=lambda row: row["roc_auc"])["models"] == v.voters
+    assert all(row["low"] < row["roc_auc"] < row["high"] <= 1.0 for row in rows)
+    assert sum(row["best"] for row in rows) == pytest.approx(1.0)
+    # all numbers at once: wider than the interval of one evaluation, by no more than Bonferroni's eight
+    one = cl.evaluate(y, models[v.order[0]], measures=["roc_auc"])["roc_auc"]
+    assert 1.0 < (rows[0]["high"] - rows[0]["low"]) / (one.high - one.low) < 1.7
+    assert v.doubt.startswith(f"{v.voters} is the best number in {rows[v.voters - 1]['best']:.0%} of the resamples")
+    assert f"{v.doubt}." in v.sections()[0].sentences
+
+
+def test_equal_numbers_share_the_chance_of_being_best() -> None:
+    y, models = crowd(4, m=2)
+    v = cl.papers.selective_voting(y, {"a": models["m0"], "b": 2 * models["m0"]}, n_resamples=40, vote="rank")
+    assert v.held_out.column("best") == [0.5, 0.5]
+    assert v.optimum[0]["tied"] == "1, 2"
+    assert v.doubt == "1 is the best number in 50% of the resamples, one of 1, 2 in 95%"
+
+
+def test_a_loss_is_best_where_it_is_least() -> None:
+    y, _ = crowd(5)
+    right = np.where(y, 0.8, 0.2)
+    wrong = {"right": right, "other": 1.0 - right}
+    v = cl.papers.selective_voting(y, wrong, rank_by="brier_score", marks=["brier_score"], n_resamples=40)
+    assert v.held_out.column("best") == [1.0, 0.0]
+    assert v.doubt.endswith("and no other")
+    assert v.scales == {}  # a loss has no level by chance
+
+
+def test_marks_have_a_scale_from_chance_to_perfect() -> None:
+    y, models = crowd(6)
+    v = cl.papers.selective_voting(y, models, n_resamples=5)
+    n_pos, n = int(y.sum()), len(y)
+    assert v.scales["average_qrecall"] == pytest.approx(((n + n_pos) / (2 * n), 1.0))
+    assert v.scales[f"quota_pearson@{n_pos}"] == (0.0, 1.0)
+    rows = plot_data(v, "voting")
+    first = cl.chance_adjusted("average_hit_rate", y, models[v.order[0]])
+    assert rows[0]["average_hit_rate above chance"] == pytest.approx(first)
 
 
 def test_too_few_of_a_class_leave_the_choice_open() -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .catalogue.chance import chance_and_perfect
 from .catalogue.compute import compute, plan_sweeps, why_inapplicable
 from .catalogue.declare import Spec, ratio
 from .decide.selection import hits_at
@@ -521,11 +522,13 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
-    models chosen by inner cross-validation (models are ordered without the rows they are judged on), ``held_out`` the
-    mark of each X there. ``expected`` is the mark to expect of the chosen vote on new rows, with its interval: the
+    models chosen by inner cross-validation (models are ordered without the rows they are judged on). ``held_out`` has
+    the mark of each X there, with a band for all X at once, and the share of bootstrap resamples in which X is ``best``
+    (equal ones share it). ``expected`` is the mark to expect of the chosen vote on new rows, with its interval: the
     optimism from choosing the best X (``optimism``) is estimated and subtracted, by choosing again in each replicate
     and evaluating on the rows left out of it. ``scores`` are the combined scores of the chosen vote; ``score`` gives
-    those of new rows. ``plot`` draws the marks against the number of models, as in Fig. 10.
+    those of new rows. ``plot`` draws the marks against the number of models, as in Fig. 10. ``classes`` are the numbers
+    of positives and negatives.
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("voting",)
@@ -538,7 +541,8 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     voters: int = 1
     expected: Estimate | None = None
     optimism: float = float("nan")
-    held_out: tuple[float, ...] = ()
+    held_out: Table = field(default_factory=lambda: Table([], "Held-out marks"))
+    classes: tuple[int, int] = (0, 0)
     scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     known: Mapping[str, Floats] = field(default_factory=dict, repr=False)
 
@@ -556,6 +560,33 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             tied = ", ".join(map(str, every.tolist())) if len(every) > 1 else ""
             rows.append({"mark": str(spec), "models": int(every[0]), "value": float(best), "tied": tied})
         return Table(rows, "Best number of models")
+
+    @cached_property
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """What chance and a perfect list give for each mark; empty if a mark has no level by chance.
+
+        A correlation, which reads the scores themselves, has 0 and 1.
+        """
+        scales = {}
+        for spec in self.specs:
+            try:
+                scales[str(spec)] = chance_and_perfect(spec, *self.classes)
+            except InputError:
+                if spec.measure.range != (-1.0, 1.0):
+                    return {}
+                scales[str(spec)] = (0.0, 1.0)
+        return scales
+
+    @property
+    def doubt(self) -> str:
+        """How sure the chosen number of models is, in one sentence; empty if it is not known."""
+        best = np.array([row["best"] for row in self.held_out])
+        if not np.isfinite(best).any():
+            return ""
+        order = np.argsort(-best, kind="stable")
+        likely = order[: int(np.searchsorted(np.cumsum(best[order]), 0.95 - _SAME)) + 1]
+        among = f"one of {listed(sorted((likely + 1).tolist()), 12)} in 95%" if len(likely) > 1 else "and no other"
+        return f"{self.voters} is the best number in {best[self.voters - 1]:.0%} of the resamples, {among}"
 
     @property
     def correlation(self) -> Table:
@@ -607,7 +638,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             "voters": self.order[: self.voters],
             "chosen_by": self.chosen_by,
             "expected": {**expected, "optimism": self.optimism},
-            "held_out": list(self.held_out),
+            "held_out": self.held_out.to_dicts(),
             "marks": self.marks.to_dicts(),
             "optimum": self.optimum.to_dicts(),
             "correlation": self.correlation.to_dicts(),
@@ -627,9 +658,10 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
 
     def sections(self) -> list[Section]:
         """How many models to average, and the marks of every number of them."""
-        answer = [f"{self.summary}."] if self.summary else []
+        answer = [f"{sentence}." for sentence in (self.summary, self.doubt) if sentence]
         return [
             Section("answer", [*answer, Figure("voting", self), self.marks]),
+            *([Section("held_out", [self.held_out])] if len(self.held_out) else []),
             Section("optimum", [self.optimum]),
             Section("correlation", [self.correlation]),
         ]
@@ -702,7 +734,8 @@ def selective_voting(
         voters,
         expected,
         optimism,
-        tuple(on_folds.tolist()),
+        on_folds,
+        (int(positive.sum()), int((~positive).sum())),
         means[voters - 1],
         {names[k]: np.sort(case.table[k]) for k in order[:voters]} if vote == "rank" else {},
     )
@@ -710,8 +743,8 @@ def selective_voting(
 
 def _choose_voters(
     case: _Case, by: Spec, fixed: list[int] | None, judge: Spec, folds: int, level: float, n_resamples: int, seed: int
-) -> tuple[int, Floats, Estimate | None, float]:
-    """The best X on rows that had no part in ordering the models, the mark of each X there, and what to expect of it.
+) -> tuple[int, Table, Estimate | None, float]:
+    """The best X on rows that had no part in ordering the models, the marks of all X there, and what to expect of it.
 
     The last two are the mark without the optimism of the choice, and that optimism; None where a class is too small.
     """
@@ -719,7 +752,7 @@ def _choose_voters(
     sides = [np.flatnonzero(side) for side in (positive, ~positive)]
     folds = min([folds, *(len(side) for side in sides)])
     if folds < 2:
-        return 1, np.empty(0), None, float("nan")
+        return 1, Table([], "Held-out marks"), None, float("nan")
     fold, rng = np.empty(n, np.int64), np.random.default_rng([seed, 11])
     for side in sides:
         fold[side] = rng.permutation(np.arange(len(side)) % folds)
@@ -731,7 +764,7 @@ def _choose_voters(
     sign = 1.0 if judge.measure.better == "higher" else -1.0
     on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
     if np.isnan(on_folds).all():
-        return 1, on_folds, None, float("nan")
+        return 1, held_out_marks(judge, on_folds, np.empty((len(held), 0)), level), None, float("nan")
     best = int(np.nanargmax(sign * on_folds))
     drawn = np.random.default_rng([seed, 12]).integers(0, n, (n_resamples, n))
     seen = positive[drawn].sum(axis=1)
@@ -741,6 +774,7 @@ def _choose_voters(
     if len(drawn):
         sets = np.ascontiguousarray(positive[drawn])
         values = np.array([judge_sets(sets, np.ascontiguousarray(scores[drawn]), [judge])[judge] for scores in held])
+    marks = held_out_marks(judge, on_folds, values, level)
     for inside, worth in zip(drawn, sign * values.T, strict=True):
         outside = np.setdiff1d(np.arange(n), inside)
         if np.isnan(worth).all() or positive[outside].all() or not positive[outside].any():
@@ -752,12 +786,31 @@ def _choose_voters(
     judged = np.array(honest)
     judged = judged[~np.isnan(judged)]
     if len(judged) < 2:
-        return best + 1, on_folds, Estimate(str(judge), float(on_folds[best])), float("nan")
+        return best + 1, marks, Estimate(str(judge), float(on_folds[best])), float("nan")
     value = float(judged.mean())
     # replicates judge on a share f = 1/e of the rows, all different: their variance is (1 − f)/f times that of all rows
     half = (np.quantile(judged, [(1 - level) / 2, (1 + level) / 2]) - value) / np.sqrt(np.e - 1.0)
     expected = Estimate(str(judge), value, value + float(half[0]), value + float(half[1]), level, "out of bag")
-    return best + 1, on_folds, expected, sign * (float(on_folds[best]) - value)
+    return best + 1, marks, expected, sign * (float(on_folds[best]) - value)
+
+
+def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) -> Table:
+    """The mark of each X with a band for all of them at once, and how often each is the best of the resamples.
+
+    The band is as many standard deviations wide as the largest deviation of all X in a share ``level`` of resamples.
+    """
+    spread, best = np.full(len(on_folds), np.nan), np.full(len(on_folds), np.nan)
+    reach, defined = float("nan"), values[:, ~np.isnan(values).any(axis=0)]
+    if defined.shape[1] > 1:
+        spread = defined.std(axis=1, ddof=1)
+        deviations = ratio(np.abs(defined - defined.mean(axis=1, keepdims=True)), spread[:, None])
+        reach = float(np.quantile(np.nan_to_num(deviations).max(axis=0), level))
+        worth = defined if judge.measure.better == "higher" else -defined
+        top = worth >= worth.max(axis=0) - _SAME * np.abs(worth.max(axis=0))
+        best = (top / top.sum(axis=0)).mean(axis=1)
+    ends = (np.clip(on_folds + side * reach * spread, *judge.measure.range) for side in (-1, 1))
+    columns = {str(judge): on_folds, **dict(zip(("low", "high"), ends, strict=True)), "best": best}
+    return columns_table({"models": np.arange(1, len(on_folds) + 1), **columns}, "Held-out marks")
 
 
 def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:

@@ -81,11 +81,15 @@ def chance_adjusted(measure: MeasureLike, y_true: Labels, y_score: Scores, *, po
 
     spec = parse_measure(measure)
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
-    n_pos, n_neg = int(ranking.n_pos), int(ranking.n_neg)
-    perfect = Ranking(np.array([1.0, 0.0]), np.array([n_pos, 0]), np.array([0, n_neg]), n_pos + n_neg)
-    chance = chance_level(spec, n_pos, n_neg)
+    chance, perfect = chance_and_perfect(spec, int(ranking.n_pos), int(ranking.n_neg))
     value, _ = compute_one(spec, y_true, y_score, pos_label=pos_label)
-    return (value - chance) / (compute([spec], perfect).values[spec] - chance)
+    return (value - chance) / (perfect - chance)
+
+
+def chance_and_perfect(spec: Spec, n_pos: int, n_neg: int) -> tuple[float, float]:
+    """What chance gives, and what a perfect list of these classes gives."""
+    perfect = Ranking(np.array([1.0, 0.0]), np.array([n_pos, 0]), np.array([0, n_neg]), n_pos + n_neg)
+    return chance_level(spec, n_pos, n_neg), compute([spec], perfect).values[spec]
 
 
 def describe_chance(one: Measure) -> str:

@@ -588,27 +588,45 @@ def screening(result: Screening) -> Chart:
 
 
 def voting(result: SelectiveVoting) -> Chart | None:
-    """Each mark against the number of models, on a scale from its worst to its best, as in Fig. 10 of the paper."""
+    """Each mark against the number of models, on the scale from chance to a perfect list, as in Fig. 10 of the paper.
+
+    If a mark has no level by chance, all are drawn from their worst to their best instead. The band is that of the
+    held-out mark by which the number was chosen.
+    """
     x = np.array(result.marks.column("models"), dtype=float)
-    best = "; ".join(f"{row['mark']} with {row['models']}" for row in result.optimum)
-    words = f"Best number of models: {best}. Dotted: {pluralize(result.voters, 'model')} chosen."
-    title, ends = "Marks by number of models", (0.9, max(2.0, float(x[-1])) + 0.1)
-    chart = Chart(title, words, ends, (-0.03, 1.1), "models that vote, best first", y_percent=True)
-    chart.y_name = "mark, from its lowest to its highest"
-    chart.x_labels = [(float(k), str(k)) for k in range(1, len(x) + 1, -(-len(x) // 12))]
+    lines: dict[int, Any] = {}
     for k, spec in enumerate(result.specs):
         values = np.array(result.marks.column(str(spec)), dtype=float)
-        spread = np.nanmax(values) - np.nanmin(values) if np.isfinite(values).any() else 0.0
-        if spread > 0:
-            scaled = (values - np.nanmin(values)) / spread
-            scaled = scaled if spec.measure.better == "higher" else 1.0 - scaled
-            chart.line(x, scaled, colour(k), dash(k), words=str(spec))
-            chart.point(float(x[np.nanargmax(scaled)]), 1.0, colour(k))
-    if not chart.marks:
+        ends = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 0.0)
+        zero, one = result.scales.get(str(spec), ends if spec.measure.better == "higher" else ends[::-1])
+        if ends[0] < ends[1] or result.scales:
+            lines[k] = (values - zero) / (one - zero)
+    if not lines:
         return None
+    best = "; ".join(f"{row['mark']} with {row['tied'] or row['models']}" for row in result.optimum)
+    words = f"Best number of models: {best}. Dotted: {pluralize(result.voters, 'model')} chosen."
+    zero, one = result.scales.get(result.chosen_by, (math.nan, math.nan))
+    band = [(np.array([row[end] for row in result.held_out]) - zero) / (one - zero) for end in ("low", "high")]
+    drawn = np.concatenate([*lines.values(), *band])
+    bottom, top = around(drawn[np.isfinite(drawn)]) if result.scales else (-0.03, 1.1)
+    across, title = (0.9, max(2.0, float(x[-1])) + 0.1), "Marks by number of models"
+    chart = Chart(title, words, across, (bottom, top), "models that vote, best first", y_percent=True)
+    chart.y_name = "mark, from its lowest to its highest"
+    if result.scales:
+        chart.y_name, chart.y = "mark: chance is 0%, a perfect list 100%", (bottom, top + 0.08 * (top - bottom))
+    chart.x_labels = [(float(k), str(k)) for k in range(1, len(x) + 1, -(-len(x) // 12))]
+    if np.isfinite(band).any():
+        names = [str(spec) for spec in result.specs]
+        paint = colour(names.index(result.chosen_by)) if result.chosen_by in names else GREY
+        chart.band(x, band[0], band[1], paint)
+        chart.x_name += f"\n(band: {result.chosen_by} on held-out rows, all numbers at once)"
+    for k, values in lines.items():
+        chart.line(x, values, colour(k), dash(k), words=str(result.specs[k]))
+        if np.isfinite(values).any():
+            chart.point(float(x[np.nanargmax(values)]), float(np.nanmax(values)), colour(k))
     chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
     chart.upright(float(result.voters))
-    chart.label(float(result.voters), 1.05, f"{result.voters} chosen")
+    chart.label(float(result.voters), chart.y[1] - 0.04 * (chart.y[1] - chart.y[0]), f"{result.voters} chosen")
     return chart
 
 

@@ -344,9 +344,13 @@ def trend_frame(result: Any) -> Table:
 
 
 def voting_frame(result: Any) -> Table:
-    """The marks of each number of models, and those on held-out rows."""
-    held = list(result.held_out) or [float("nan")] * len(result.marks)
-    rows = [{**row, "held_out": value} for row, value in zip(result.marks, held, strict=True)]
+    """The marks of each number of models, from chance (0) to perfect (1) if that is known, and the held-out ones."""
+    rows = []
+    for k, row in enumerate(result.marks):
+        scaled = {
+            f"{name} above chance": (row[name] - zero) / (one - zero) for name, (zero, one) in result.scales.items()
+        }
+        rows.append({**row, **scaled, **(result.held_out[k] if len(result.held_out) else {})})
     return Table(rows, "Selective voting")
 
 
