@@ -1,4 +1,4 @@
-"""Berrar: the ten-case example, every number of definitions 1–37 beside its definition, and the five figures.
+"""Berrar: the ten-case example, every number of definitions 1–37 beside its definition, and figures 2 and 4 to 8.
 
 The printed numbers, their places and the errata are kept in tests/golden/berrar.json, where the tests read them too.
 """
@@ -180,20 +180,92 @@ def ranking_table(report: Report) -> None:
 
 
 def figures(report: Report) -> None:
-    """Figures 4 and 5, drawn by the library."""
+    """Figures 4 and 5, drawn by the library; the point is what the threshold t₅ gives."""
     ev = cl.evaluate(Y, S, name="ten cases", interval=None)
     figure, axes = new_figure(1, 2, (11, 4.4))
     ev.plot("gain", ax=axes[0], band=False)
     ev.plot("lift", ax=axes[1], band=False)
     report.figure(figure, "figure-4-gain-and-lift")
     for kind, name, how in (
-        ("roc", "figure-5a-roc-with-hull", {"hull": True, "band": False}),
+        ("roc", "figure-5a-roc-with-hull", {"hull": True, "band": False, "threshold": T5}),
         ("tpr_fpr", "figure-5b-tpr-fpr", {}),
-        ("precision_recall", "figure-5c-precision-recall", {"band": False}),
+        ("precision_recall", "figure-5c-precision-recall", {"band": False, "threshold": T5}),
     ):
         figure, ax = new_figure()
         ev.plot(kind, ax=ax, **how)
         report.figure(figure, name)
+    areas(report, ev)
+    hinge(report)
+
+
+def areas(report: Report, ev: Any) -> None:
+    """Figure 6: the areas behind AUC, Gini index, AUCH and the lower trapezoid of precision and recall."""
+    point, roc, pr = ev.at(threshold=T5), ev.curve("roc"), ev.curve("precision_recall")
+    corners = cl.compare(Y, {"a": S, "b": S}, interval=None).hull()
+    hull = np.array(corners.column("fpr")), np.array(corners.column("tpr"))
+    recall = np.unique(np.append(0.0, pr.x))
+    lowest = np.array(
+        [0.0, *(pr.y[pr.x == at].min() for at in recall[1:])]
+    )  # the paper's precision before any case is 0
+    panels: tuple[tuple[str, Any, Any, Any], ...] = (
+        (f"(a) AUC = {cl.roc_auc(Y, S):.2f}", roc.x, roc.y, 0.0),
+        (f"(b) Gini index = {cl.gini(Y, S):.2f}: area / 0.5", roc.x, roc.y, roc.x),
+        (f"(c) AUCH = {cl.auch(Y, S):.2f}", *hull, 0.0),
+        (f"(d) AUCPR_min = {cl.pr_auc_min(Y, S):.4f}", recall, lowest, 0.0),
+    )
+    figure, axes = new_figure(2, 2, (9.5, 8.6))
+    for ax, (title, x, y, ground) in zip(axes.flat, panels, strict=True):
+        of_rates = title.startswith("(d)")
+        area = float(np.trapezoid(y - ground, x))
+        ax.fill_between(x, ground, y, color="#7b4fb5", alpha=0.25, linewidth=0)
+        curve, at = (pr, (point.recall, point.precision)) if of_rates else (roc, (point.fpr, point.recall))
+        ax.plot(curve.x, curve.y, "-", color="0.15", linewidth=1.4)
+        ax.plot([0, 1], [0.5, 0.5] if of_rates else [0, 1], color="#c0392b", linewidth=1)
+        ax.plot(*at, "o", color="0.15", markerfacecolor="white", markersize=7)
+        ax.annotate(f"t₅: ({at[0]:g}, {at[1]:g})", at, xytext=(7, -12), textcoords="offset points", fontsize=9)
+        ax.set_title(f"{title} (shaded: {area:.4g})", fontsize=10)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
+        names = ("recall", "precision") if of_rates else ("false positive rate", "true positive rate")
+        ax.set(xlabel=names[0], ylabel=names[1])
+        ax.grid(alpha=0.3)
+    report.figure(figure, "figure-6-areas")
+
+
+def hinge(report: Report) -> None:
+    """Figures 7 and 8: the hinge loss and the 0–1 loss of a positive, and the hinge losses of the ten cases."""
+    figure, ax = new_figure(size=(6.4, 4.2))
+    distance = np.linspace(-2, 2, 401)
+    ax.plot(
+        distance,
+        [cl.hinge_loss([1, -1], [d, -9.0], pos_label=1) * 2 for d in distance],
+        color="#c0392b",
+        label="hinge loss",
+    )
+    ax.step(distance, (distance <= 0) * 1.0, color="#2f7ed8", label="0–1 loss")
+    ax.set(xlabel="signed distance from the boundary, real class +1", ylabel="loss")
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False)
+    report.figure(figure, "figure-7-losses")
+    sign, cases = np.where(Y, 1, -1), PAPER["sample"]["case"]
+    losses = np.maximum(0.0, 1.0 - sign * SIGNED)
+    figure, axes = new_figure(1, 2, (10.5, 4.4))
+    rank = np.arange(1, len(Y) + 1)
+    for side, marker, colour, name in ((1, "o", "#2f7ed8", "positive"), (-1, "s", "#7f8c8d", "negative")):
+        of = sign == side
+        axes[0].plot(SIGNED[of], rank[of], marker, color=colour, label=name)
+        axes[1].barh(rank[of], losses[of], color=colour)
+    axes[0].axvline(0, color="0.15")
+    for x, y, case, loss in zip(SIGNED, rank, cases, losses, strict=True):
+        axes[0].annotate(f"#{case}", (x, y), xytext=(6, -3), textcoords="offset points", fontsize=9)
+        axes[1].annotate(f"{loss:.2g}", (loss, y), xytext=(4, -3), textcoords="offset points", fontsize=9)
+    axes[0].set(xlabel="signed distance from the boundary", ylabel="rank", title="(a) the ten cases", xlim=(-2, 2.3))
+    axes[1].set(xlabel="hinge loss", xlim=(0, 2.3), title=f"(b) hinge losses, mean {losses.mean():.2f}")
+    axes[1].set_yticks(rank, [f"#{case}" for case in cases])
+    for ax in axes:
+        ax.invert_yaxis()
+        ax.grid(alpha=0.3)
+    axes[0].legend(frameon=False, loc="lower right")
+    report.figure(figure, "figure-8-hinge-losses")
 
 
 def main(given: list[str] | None = None) -> list[dict[str, Any]]:

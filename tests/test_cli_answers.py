@@ -125,6 +125,11 @@ def test_a_picture_of_one_kind(tmp_path: Path) -> None:
     assert refused(*ONE, "--plot", both[1], "--plot-kind", "rok") == "--plot-kind is 'rok'; did you mean 'roc'?"
     assert refused(*ONE, "--plot-kind", "roc") == "--plot-kind needs a file to draw into; add --plot PATH"
     run(*ONE, "--plot", both[1], "--plot-kind", "profit", "--cost", 1, "--value", 3)
+    for kind in ("roc", "precision_recall"):
+        run(*ONE, "--plot", both[1], "--plot-kind", kind)
+        assert "score &gt; 0.4" not in Path(both[1]).read_text()
+        run(*ONE, "--plot", both[1], "--plot-kind", kind, "--threshold", 0.4)
+        assert "score &gt; 0.4" in Path(both[1]).read_text()
 
 
 def test_a_picture_of_no_known_kind_is_refused() -> None:

@@ -86,7 +86,8 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
     if kind == "batches":
         batch = np.arange(len(one.sample)) % 10
         return cl.evaluate(one.sample.positive, one.sample.score, batch=batch, quota=8, measures=["hit_rate"]), {}
-    return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
+    alone = {"histogram": one, "quota_rates": one, "extrapolation": extrapolated}
+    return alone.get(kind, comparison), options
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,6 +166,18 @@ def test_roc_is_the_curve_and_its_area(columns: Any, comparison: Any) -> None:
     for name, score in models.items():
         across, up = line(ax, name)
         assert np.trapezoid(up, across) == pytest.approx(cl.roc_auc(y, score), abs=1e-12)
+
+
+def test_hit_rate_and_qrecall_meet_at_the_positives(columns: Any, comparison: Any, one: Any) -> None:
+    n_pos = int(np.sum(columns[0]))
+    rows = plot_data(one, "quota_rates")
+    at = rows.column("quota").index(n_pos)
+    assert rows[at]["hit_rate"] == pytest.approx(rows[at]["qrecall"])
+    ax = plot(one, "quota_rates")
+    for label, name in (("hit rate", "hit_rate"), ("recall (Qrecall)", "qrecall")):
+        assert line(ax, label)[1] == pytest.approx(np.array(rows.column(name)))
+    with pytest.raises(cl.InputError, match="show one model"):
+        plot(comparison, "quota_rates")
 
 
 @pytest.mark.parametrize("kind", ["roc", "precision_recall", "gain", "hit_rate", "lift"])

@@ -417,6 +417,9 @@ def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how
 
         options: dict[str, Any] = {"cost": asked.cost, "value": asked.value} if kind == "profit" else {}
         options |= {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
+        cut = [name for name in ("threshold", *o.GOALS, *o.ERROR_COSTS) if getattr(asked, name, None) is not None]
+        if cut and kind in ("roc", "precision_recall", "histogram"):
+            options["threshold"] = result.threshold
         write_picture(result, path, kind, **options)
 
     return {"page": write, "draw": draw}

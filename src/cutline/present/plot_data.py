@@ -159,6 +159,14 @@ def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
     return columns_table({"quota": quota, "qrecall": curve.y, **others})
 
 
+def quota_rates_rows(ev: Evaluation, **_: Any) -> Table:
+    """Hit rate and Qrecall at each quota."""
+    hit_rate, qrecall = points_of(ev, "hit_rate"), points_of(ev, "qrecall")
+    return columns_table(
+        {"quota": hit_rate.x * 1.0, "hit_rate": hit_rate.y, "qrecall": np.interp(hit_rate.x, qrecall.x, qrecall.y)}
+    )
+
+
 def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
     """True and false positive rate over the list, and their distance."""
     curve = rates_of(ev)[0]

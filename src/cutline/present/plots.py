@@ -301,7 +301,7 @@ def _name_rates(
         if x == x and y == y:
             ax.plot(x, y, "o", color=colour(k), markersize=7, markeredgecolor="white", zorder=4)
             if k == 0:
-                say_beside(ax, x, y, f"score > {threshold:g}", xytext=(7, -9))
+                say_beside(ax, x, y, f"score > {threshold:g}", xytext=(7, -9 if key == "roc_auc" else 6))
     texts = [f"{ev.name}: {words} {_with_interval(ev[key])}" if key in ev else ev.name for ev in models]
     line_legend(ax, lines, texts, corner)
 
@@ -438,6 +438,29 @@ def qrecall(
     shown = [(h, t) for h, t in zip(handles, names, strict=True) if t.startswith("S")]
     title = ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize=8.5, frameon=False, title=pem).get_title()
     title.set(fontsize=9, fontweight="bold")
+
+
+def quota_rates(ax: Any, result: Any) -> None:
+    """Hit rate and Qrecall of one model at each number of places (Arbel & Rokach Fig. 5).
+
+    They meet where there are as many places as positives.
+    """
+    models = models_of(result)
+    if len(models) > 1:
+        raise InputError(None, "hit rate and Qrecall on one plot show one model", "plot one of the models")
+    n, n_pos = models[0].ranking.cases, models[0].ranking.n_pos
+    lines = []
+    for k, (name, words) in enumerate((("hit_rate", "hit rate"), ("qrecall", "recall (Qrecall)"))):
+        curve = points_of(models[0], name)
+        ax.plot(curve.x, curve.y, label=words, **line_style(k))
+        lines.append((words, curve.x, curve.y))
+    ax.axvline(n_pos, color=GREY, linewidth=0.9, zorder=1.4)
+    say_beside(ax, n_pos, 0.02, f"{count(n_pos)} positives")
+    ax.set(xlim=(0, n), ylim=(0, 1.04))
+    quiet(ax, at_places(result, f"{models[0].name}: hit rate and recall"), "places", "rate")
+    count_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    label_lines(ax, lines)
 
 
 def profit(
@@ -661,6 +684,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "found": (as_chart(_found_chart), data.found_frame),
     **{name: (partial(over_places, name=name), data.curve_frame(name)) for name in ("gain", "lift", "hit_rate")},
     "qrecall": (qrecall, data.by_model("qrecall", data.qrecall_rows)),
+    "quota_rates": (quota_rates, data.by_model("hit rate and Qrecall", data.quota_rates_rows)),
     "tpr_fpr": (tpr_fpr, data.by_model("tpr_fpr", data.tpr_fpr_rows)),
     "profit": (profit, data.by_model("profit", data.profit_rows)),
     "plan": (as_chart(figures.profit), data.plan_frame),
@@ -718,11 +742,11 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``found`` (at a quota), ``gain``, ``lift``, ``hit_rate``,
-    ``qrecall``, ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``uplift``, ``deciles``,
-    ``histogram``, ``reliability``, ``dominance``, ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``,
-    ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``), ``trend``, ``extrapolation`` and
-    ``list_size`` (hits at a quota by the size of the list); of several classes ``confusion``, ``risk_coverage`` or
-    ``calibration``. Without ``ax`` a figure of its own is made.
+    ``qrecall``, ``quota_rates`` (hit rate and Qrecall), ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``),
+    ``plan``, ``uplift``, ``deciles``, ``histogram``, ``reliability``, ``dominance``, ``calibration``, ``net_benefit``,
+    ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``),
+    ``trend``, ``extrapolation`` and ``list_size`` (hits at a quota by the size of the list); of several classes
+    ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(result, kind)
     if ax is None:
