@@ -1,8 +1,6 @@
-"""More classes and more training cases, and the level of a tree: predictions against what larger tasks give."""
+"""Retraining with more classes, and the level of a tree: predictions against what larger tasks give."""
 
 from __future__ import annotations
-
-import pickle
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
 from cutline.extrapolation import extrapolate_training
-from cutline.extrapolation.training_growth import learning_curves
 
 
 def clouds(classes: int, rows: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -20,59 +17,12 @@ def clouds(classes: int, rows: int, noise: float, seed: int) -> tuple[np.ndarray
     return rng.normal(size=(classes, 6))[y] + noise * rng.normal(size=(classes * rows, 6)), y
 
 
-def test_learning_curves_follow_a_power_law() -> None:
-    cases = [4, 8, 16, 32]
-    error = 0.1 + 0.8 * np.array(cases, dtype=float) ** -0.7
-    line, floor = learning_curves(cases, 1.0 - error, 512)
-    assert 1.0 - floor == pytest.approx(0.1 + 0.8 * 512**-0.7, abs=0.01)
-    assert line > floor  # without a floor the error falls for ever
-    assert learning_curves(cases, 1.0 - error, 8) == [1.0 - error[1]]
-    assert learning_curves([4, 8], np.array([0.5, 0.5]), 64) == [pytest.approx(0.5)]
-
-
-def test_growth_in_both_is_predicted() -> None:
-    x, y = clouds(40, 60, 0.6, 0)
-    model = KNeighborsClassifier(3)
-    trained = np.tile(np.arange(60) < 40, 40)
-    truth = float(np.mean(model.fit(x[trained], y[trained]).predict(x[~trained]) == y[~trained]))
-    some = (y < 16) & np.tile(np.arange(60) < 30, 40)
-    growth = extrapolate_training(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
-    found = growth.accuracy(40, 40)
-    assert found.low <= truth <= found.high
-    assert abs(found.value - truth) < 0.1
-    assert growth.accuracy(40, 12).value < growth.accuracy(16, 12).value
-    assert len(growth.to_dicts()) == 9
-    assert "classes" in repr(growth)
-    again = extrapolate_training(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
-    assert np.array_equal(again.seen, growth.seen)
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"sizes": [4, 99], "cases": [2, 4]}, "99"),
-        ({"sizes": [4, 8], "cases": [2]}, "two numbers of training cases"),
-        ({"sizes": [4, 8], "cases": [2, 20]}, "leave some of them for the test"),
-        ({"sizes": [4, 8], "cases": [2, 4], "test_share": 1.0}, "test_share"),
-    ],
-)
-def test_grids_that_cannot_be_trained_are_refused(asked: dict[str, object], words: str) -> None:
-    x, y = clouds(8, 20, 0.5, 1)
-    with pytest.raises(cl.InputError, match=words):
-        extrapolate_training(KNeighborsClassifier(1), x, y, **asked)
-
-
 def test_numbers_of_classes_are_read_as_elsewhere_and_sparse_rows_as_dense_ones() -> None:
     x, y = clouds(8, 20, 0.5, 1)
     asked = {"sizes": np.array([4, 8]), "n_rounds": 2}
     one = extrapolate_training(KNeighborsClassifier(1), x, y, k=60, **asked)
     for k in (np.int64(60), 60.0, [60], np.array([60])):
         assert extrapolate_training(KNeighborsClassifier(1), sparse.csr_matrix(x), y, k=k, **asked) == one
-    growth = extrapolate_training(KNeighborsClassifier(1), x, y, cases=[2, 4], **asked)
-    again = extrapolate_training(KNeighborsClassifier(1), sparse.coo_matrix(x), y, cases=[2, 4], **asked)
-    assert growth == again == pickle.loads(pickle.dumps(growth))
-    few = extrapolate_training(KNeighborsClassifier(1), x, y, cases=[2, 4], test_share=0.01, **asked)
-    assert np.isfinite(few.seen).all()
 
 
 @pytest.mark.parametrize(

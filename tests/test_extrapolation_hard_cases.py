@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import cutline as cl
 from cutline.errors import InputError
 from cutline.extrapolation import Extrapolation, extrapolate_cost, extrapolate_training
-from cutline.extrapolation.method_choice import BacktestRow, every_method, weigh
+from cutline.extrapolation.extrapolator import BacktestRow, every_method, weigh
 from cutline.extrapolation.score_methods import CalibratedScores, ParetoTail, PooledScores
 from cutline.extrapolation.task_inputs import from_embeddings, from_scores
 from test_extrapolation_methods import POPULATIONS, gaussian_task

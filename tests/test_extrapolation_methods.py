@@ -20,7 +20,7 @@ from cutline.errors import InputError
 from cutline.extrapolation import Favorability, every_method
 from cutline.extrapolation.curve_methods import LinearSpline
 from cutline.extrapolation.favorability import largest_k_where, power_of_span, spline_moment
-from cutline.extrapolation.open_set import _exceedance
+from cutline.extrapolation.growth_tables import _exceedance
 from cutline.extrapolation.score_methods import (
     KernelDensity,
     ParetoTail,

@@ -12,11 +12,10 @@ from scipy import stats
 import cutline as cl
 from cutline.commands import extrapolate as command
 from cutline.extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
+from cutline.extrapolation.extrapolator import BacktestRow, back_test, every_method, weigh
 from cutline.extrapolation.favorability import Favorability
-from cutline.extrapolation.method_choice import BacktestRow, back_test, every_method, weigh
-from cutline.extrapolation.open_set import _Rates
+from cutline.extrapolation.growth_tables import _Rates
 from cutline.extrapolation.task_inputs import from_scores, whole_rows
-from cutline.extrapolation.training_growth import TrainingGrowth, learning_curves, retrained_curve
 
 
 def spread_out(n: int, noise: float = 0.5, seed: int = 0) -> np.ndarray:
@@ -50,23 +49,6 @@ def test_weights_fall_with_the_square_of_the_risk() -> None:
     weights = {row.name: row.weight for row in weigh(tuple(pair))}
     assert weights["tail"] == pytest.approx(4 * weights["probit_normal"]) == pytest.approx(0.8)
     assert weights["mixture"] == 0.0
-
-
-def test_an_interval_of_growth_is_the_curves_and_the_spread_between_rounds() -> None:
-    rng = np.random.default_rng(1)
-    seen = np.clip(0.5 - 0.02 * np.arange(3)[:, None] + 0.05 * np.arange(3) + 0.03 * rng.normal(size=(5, 3, 3)), 0, 1)
-    growth = TrainingGrowth((5, 10, 20), (2, 4, 8), seen, 0.9)
-
-    def at(grid: np.ndarray) -> list[float]:
-        curve = np.array([float(retrained_curve((5, 10, 20), column).accuracy(40)[0]) for column in grid.T])
-        return learning_curves((2, 4, 8), curve, 16)
-
-    models, rounds = at(seen.mean(axis=0)), [at(one)[-1] for one in seen]
-    reach = stats.t.ppf(0.95, 4) * np.std(rounds, ddof=1)
-    found = growth.accuracy(40, 16)
-    assert found.value == pytest.approx(models[-1])
-    assert found.low == pytest.approx(max(min(models) - reach, 0.0))
-    assert found.high == pytest.approx(min(max(models) + reach, 1.0))
 
 
 def test_a_stranger_meets_the_whole_gallery_and_a_member_all_but_their_own_class() -> None:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
 import cutline.extrapolation
@@ -26,7 +25,7 @@ import cutline.results
 from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
 from cutline.decide.model_choice import swaps
-from cutline.extrapolation import extrapolate_open_set, extrapolate_training
+from cutline.extrapolation import extrapolate_open_set
 from cutline.sklearn import evaluate_cv
 
 RNG = np.random.default_rng(5)
@@ -119,14 +118,6 @@ MAKE: dict[str, Callable[[], Any]] = {
         {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
     ),
     "LabelPlan": lambda: cl.label_plan(P, budget=20, measure="qrecall@10"),
-    "TrainingGrowth": lambda: extrapolate_training(
-        KNeighborsClassifier(1),
-        RNG.normal(size=(80, 2)),
-        np.arange(80) % 8,
-        sizes=[2, 4, 8],
-        cases=[1, 2, 4],
-        n_rounds=2,
-    ),
     "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),
     "SelectionPower": lambda: cl.papers.selection_power(
         lambda rng, n: (x := rng.random(n), rng.random(n) < x),

@@ -165,7 +165,7 @@ FUNCTIONS = {
 FUNCTIONS |= {name: getattr(cl, name.split()[0]) for name in CALLS if " " in name}  # other ways to call the verbs
 # what methods need besides
 ALSO_NEEDED: dict[str, dict[str, Any]] = {
-    "accuracy": {"k": 9, "cases": 3},
+    "accuracy": {"k": 9},
     "cheapest": {"cost_fp": 1, "cost_fn": 2},
     "classes_needed": {"half_width": 0.1},
     "of": {"label": 0},

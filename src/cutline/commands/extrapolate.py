@@ -159,7 +159,7 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     share of errors that is found by reviewing the least certain answers.
     """
     from .. import extrapolation as growth
-    from ..extrapolation.method_choice import find_method
+    from ..extrapolation.extrapolator import find_method
 
     kinds = ("wins", "gallery", "strangers", "pairs", "review", "costs")
     given = [name for name in kinds if name in asked.given]

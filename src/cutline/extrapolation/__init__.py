@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from .curve_methods import FunctionBasis, LinearSpline
 from .extrapolation_result import Extrapolation, GrowthTable, Observed
-from .extrapolator import extrapolate
+from .extrapolator import every_method, extrapolate
 from .favorability import Favorability
 from .growth_comparison import GrowthComparison
-from .growth_costs import extrapolate_cost
-from .method_choice import every_method
-from .open_set import extrapolate_open_set, extrapolate_pairs
-from .review_quota import extrapolate_review
+from .growth_tables import extrapolate_cost, extrapolate_open_set, extrapolate_pairs, extrapolate_review
 from .tasks import GrowthMethod, Note
-from .training_growth import TrainingGrowth, extrapolate_training
+from .training_growth import extrapolate_training
 
 __all__ = [
     "Extrapolation",
@@ -28,7 +25,6 @@ __all__ = [
     "LinearSpline",
     "Note",
     "Observed",
-    "TrainingGrowth",
     "every_method",
     "extrapolate",
     "extrapolate_cost",

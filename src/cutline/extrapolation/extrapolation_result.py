@@ -22,11 +22,12 @@ from ..table import Figure, HasSections, Section, Table, TabularResult, format_v
 from ..types import Axes, FilePath, Floats
 from ..validate import check_number, check_whole
 from .favorability import ComparedByContent, Favorability, largest_k_where
-from .method_choice import FEWEST_CLASSES, BacktestRow
-from .tasks import Note, WinsTask, spread_between_classes, tie_credit
+from .tasks import GrowthMethod, Note, WinsTask, spread_between_classes, tie_credit
 
 # As far as the back-test looks at the noise of methods; beyond, nothing that was seen speaks for one of them.
 _FAR = 10
+# From so many classes on, a half has four: fewer leave too little of a curve to predict from.
+FEWEST_CLASSES = 8
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
 # of their spread gives intervals that contain the true value as often as their level.
 _OF_BETWEEN = 0.7
@@ -172,6 +173,32 @@ def accuracy_interval(
         ends.append(centre + side * reach * math.hypot(drawn, _OF_BETWEEN * other, untested))
     low, high = 1.0 / (1.0 + np.exp(-np.array(ends)))
     return float(min(low, value)), float(max(high, value))
+
+
+@dataclass(frozen=True)
+class BacktestRow:
+    """One method in the back-test; ``weight`` is its share in `auto`, 0 where it was left out, ``reason`` explains why.
+
+    ``bias`` is the mean error (predicted − seen) from half the classes; ``plausible`` tells whether the data leave the
+    method possible: its answers stay inside the interval even where its weight is 0.
+    """
+
+    method: GrowthMethod
+    family: str
+    error_half: float = float("nan")
+    error_quarter: float = float("nan")
+    bias: float = float("nan")
+    spread: float = float("nan")
+    risk: float = float("inf")
+    error: float = float("inf")
+    weight: float = 0.0
+    plausible: bool = False
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The method's name, with its settings."""
+        return self.method.name
 
 
 @documented
@@ -604,8 +631,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
 
     def notes_for(self, *k: int) -> tuple[Note, ...]:
         """Caveats about particular numbers of classes."""
-        for classes in k:
-            check_k(classes)
+        as_sizes(k)
         notes = far_note(k, self.n_classes, "; compare the range over methods")
         fitted = self.favorability.accuracy(np.maximum(np.array(k, dtype=float) / self.classes_each, 1.0))
         outside = [classes for classes, value in zip(k, fitted, strict=True) if not 0.0 <= value <= 1.0]

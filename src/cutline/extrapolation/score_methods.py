@@ -61,14 +61,14 @@ class KernelDensity(GrowthMethod):
 
     def settled(self, evidence: TaskEvidence) -> GrowthMethod:
         """With the bandwidth of this evidence: copies in a resample would drive cross-validation to zero."""
-        scores = _complete(evidence, self.name)
+        scores = evidence.known_scores(self.name)
         return replace(self, bandwidth=self.bandwidth or relative_bandwidth(scores, self.selector))
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case."""
         from scipy.special import ndtr
 
-        scores = _complete(evidence, self.name)
+        scores = evidence.known_scores(self.name)
         ordered = np.sort(scores.others, axis=1)
         distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
         if not scores.resampled and np.median(distinct / scores.count) < _CONTINUOUS:
@@ -153,7 +153,7 @@ class PooledScores(GrowthMethod):
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
-        scores = _complete(evidence, self.name)
+        scores = evidence.known_scores(self.name)
         mean, spread = scores.mean_and_deviation
         z = (scores.others - mean[:, None]) / spread[:, None]
         z = z[np.isfinite(z)]
@@ -270,15 +270,6 @@ class CalibratedScores(GrowthMethod):
         return theta, distinct, np.asarray(np.bincount(place, weights=share), dtype=np.float64)
 
 
-def _complete(evidence: TaskEvidence, name: str) -> ScoreSample:
-    scores = evidence.known_scores()
-    if scores.depth is not None:
-        message = f"{name!r} needs every score, and these are too many to keep; only the best of each case are"
-        remedy = "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes"
-        raise InputError("method", message, remedy)
-    return scores
-
-
 def _shares(scores: ScoreSample) -> tuple[Floats, Floats]:
     """For every case the shares of its competitors that are better, and that are level."""
     better = (scores.others > scores.true[:, None]).sum(axis=1) / scores.count
@@ -320,7 +311,13 @@ def chance_beyond(top: Floats, points: Floats, spread: Floats, count: Floats | i
     chance = np.full((len(top), points.shape[1]), np.nan)
     if used.size:
         shape = pooled_shape(excess[used] / scale[used, None])
-        steady = steadied(scale[used], spread[used], r, shape)
+        steady, wide = scale[used], spread[used]
+        if (wide > 0).all() and steady.size >= 3:
+            # Means of r excesses each, relative to the row's spread, are drawn together as far as chance explains.
+            relative = np.log(steady / wide)
+            scatter = 1.0 / (r * (1.0 - 2.0 * min(shape, 0.4)))
+            real, centre = max(0.0, 1.0 - scatter / max(float(relative.var()), 1e-12)), float(relative.mean())
+            steady = wide * np.exp(centre + real * (relative - centre))
         height = (points[used] - threshold[used, None]) / steady[:, None]
         rate = np.broadcast_to(r / np.asarray(count, dtype=np.float64), len(top))[used, None]
         chance[used] = np.where(height > 0, rate * pareto_survival(np.maximum(height, 0.0), shape), np.nan)
@@ -350,17 +347,6 @@ def pooled_shape(excess: Floats) -> float:
     order = np.arange(r - 1.0, -1.0, -1.0) / (r - 1.0)
     ratio = float((2.0 * (excess * order).mean(axis=1) / excess.mean(axis=1)).mean() - 1.0)
     return float(np.clip(2.0 - 1.0 / max(ratio, 0.15), -4.0, 0.9))
-
-
-def steadied(mean_excess: Floats, spread: Floats, r: int, shape: float) -> Floats:
-    """Mean excesses of ``r`` scores each, relative to the row's spread, drawn together as far as chance explains."""
-    if not (spread > 0).all() or mean_excess.size < 3:
-        return mean_excess
-    relative = np.log(mean_excess / spread)
-    chance = 1.0 / (r * (1.0 - 2.0 * min(shape, 0.4)))
-    real = max(0.0, 1.0 - chance / max(float(relative.var()), 1e-12))
-    centre = float(relative.mean())
-    return np.asarray(spread * np.exp(centre + real * (relative - centre)), dtype=np.float64)
 
 
 def relative_bandwidth(scores: ScoreSample, selector: Selector) -> float:

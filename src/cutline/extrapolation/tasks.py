@@ -325,10 +325,14 @@ class TaskEvidence:
             return k, self.curve[1][k.astype(np.intp) - 2], np.diff(edges)
         return k, average_accuracy(self.histogram, k), np.diff(edges)
 
-    def known_scores(self) -> ScoreSample:
-        """The scores, for a method that cannot do without them."""
+    def known_scores(self, complete_for: str = "") -> ScoreSample:
+        """The scores, for a method that cannot do without them, or not without every one of them (its name)."""
         if self.scores is None:
             raise InputError("method", "needs the scores themselves, not only wins", "use a rank method or give scores")
+        if complete_for and self.scores.depth is not None:
+            kept = "needs every score, and these are too many to keep; only the best of each case are"
+            remedy = "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes"
+            raise InputError("method", f"{complete_for!r} {kept}", remedy)
         return self.scores
 
     @property
