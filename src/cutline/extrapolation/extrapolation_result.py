@@ -31,11 +31,11 @@ FEWEST_CLASSES = 8
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
 # of their spread gives intervals that contain the true value as often as their level.
 _OF_BETWEEN = 0.7
-# Of the half-width of 90% intervals by `auto` (see `_error_ends`): what errors could not test downwards and upwards, by
-# how much that grows with the distance to k, what counts of the lowest and of the highest method, and of a fit below
-# what was seen. Chosen on 874 samples of 614 random populations (benchmarks/extrapolation_intervals.py, seeds 0 to 2,
-# 100 and 101), judged on others.
-_ERRORS_DOWN, _ERRORS_UP, _FARTHER, _FREEDOM = 1.15, 0.4, 0.1, 5.0
+# Of the half-width of 90% intervals by `auto` (see `_error_ends`): what counts of the sampling variance, what errors
+# could not test downwards and upwards, errors added to those seen, by how much that grows with the distance to k, and
+# what counts of the lowest and of the highest method and of a fit below what was seen. Chosen on 874 samples of 614
+# random populations (benchmarks/extrapolation_intervals.py, seeds 0 to 2, 100 and 101), judged on others.
+_OF_SAMPLING, _ERRORS_DOWN, _ERRORS_UP, _MORE_ERRORS, _FARTHER, _FREEDOM = 0.9, 1.15, 0.4, 0.8, 0.1, 5.0
 _OF_LOWEST, _OF_HIGHEST, _OF_GAP = 0.3, 0.2, 1.5
 # A jackknife of few classes may say too little or too much: more than this is not believed. Several cases of a class
 # count as errors of so many classes at most.
@@ -441,8 +441,10 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
 
         On the logit scale, with half an error and half a success more, the half-width at 90% is the root of
 
-            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (½ + e) + (0.3 b)²  downwards, g = log(k/k1),
-            deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.4² (1 + 0.1 g)² / (½ + e) + (0.2 a)² + (1.5 h)²  upwards:
+            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (0.8 + e) + (0.3 b)²  downwards,
+            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.4² (1 + 0.1 g)² / (0.8 + e) + (0.2 a)² + (1.5 h)²  upwards,
+
+        with ``g = log(k/k1)``:
 
         how the mean of so many cases scatters, what ``e`` classes' worth of errors could not test, how far the lowest
         of the plausible methods is below at ``k`` (``b``) and the highest above (``a``), and how far the fit is below
@@ -468,11 +470,11 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
             return float(logit((n * accuracy + 0.5) / (n + 1.0)))
 
         centre, inside = place(value), (n * value + 0.5) / (n + 1.0)
-        sampling = design * self.favorability.case_variance(there, top) / n / (inside * (1.0 - inside)) ** 2
+        sampling = _OF_SAMPLING * design * self.favorability.case_variance(there, top) / n / (inside - inside**2) ** 2
         reach = t_quantile(self.level, _FREEDOM) / t_quantile(0.9, _FREEDOM)
         members = [value, *(float(self._read(self.fits[name], k, top)[0]) for name in self.plausible)]
         gap = max(place(seen) - place(float(self._read(self.favorability, self.n_classes, top)[0])), 0.0)
-        unseen = (1.0 + _FARTHER * growth) / math.sqrt(0.5 + errors)
+        unseen = (1.0 + _FARTHER * growth) / math.sqrt(_MORE_ERRORS + errors)
         ends = []
         for side, of_errors, far in (
             (-1.0, _ERRORS_DOWN, _OF_LOWEST * (centre - place(min(members)))),

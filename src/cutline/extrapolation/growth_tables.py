@@ -350,7 +350,7 @@ def extrapolate_pairs(
     ends = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0).T
     estimates = {}
     for size, value, (low, high) in zip(sizes, fit.accuracy(sizes).tolist(), ends.tolist(), strict=True):
-        # The middle part of what resamples gave, which is made to hold the value.
+        # The middle part of what resamples gave, which is made to contain the value.
         low, high = min(low, value), max(high, value)
         estimates[size] = Estimate(f"accuracy@{size}", value, low, high, level, "pair bootstrap")
     text = (
@@ -379,7 +379,7 @@ def extrapolate_pairs(
 class _Errors:
     """By number of competing families below the winner: how much of the cases such errors are, and what they cost.
 
-    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` that holds it with chance
+    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` with it in it with chance
     ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class, in
     its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
     """
@@ -632,7 +632,7 @@ def extrapolate_review(
     >>> people = rng.normal(size=(120, 8))
     >>> scores = -np.linalg.norm((people + 0.7 * rng.normal(size=people.shape))[:, None] - people, axis=2)
     >>> plan = extrapolate_review(scores, review=0.2, k=[120, 1200], n_resamples=20)
-    >>> plan[120].value > plan[1200].value  # more errors, so a fifth of the answers holds a smaller share of them
+    >>> plan[120].value > plan[1200].value  # more errors, so a fifth of the answers has a smaller share of them
     True
     """
     from scipy.special import ndtr, ndtri
