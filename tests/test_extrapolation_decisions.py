@@ -74,7 +74,7 @@ def test_the_half_width_is_that_of_the_formula(ex: Extrapolation) -> None:
     gap = max(place(seen) - place(law.accuracy(n)[0]), 0.0)
     above = np.hypot(0.2 * (place(max(members)) - centre), 1.5 * gap)
     below = 0.3 * (centre - place(min(members)))
-    for end, sign, b, far in ((estimate.low, -1, 1.15, below), (estimate.high, 1, 0.4, above)):
+    for end, sign, b, far in ((estimate.low, -1, 1.15, below), (estimate.high, 1, 0.55, above)):
         untested = b * (1 + 0.1 * growth) / np.sqrt(0.8 + (1 - seen) * n)
         half = np.sqrt(variance / slope**2 + untested**2 + far**2)
         expected = ((n + 1) / (1 + np.exp(-centre - sign * half)) - 0.5) / n

@@ -35,7 +35,7 @@ _OF_BETWEEN = 0.7
 # could not test downwards and upwards, errors added to those seen, by how much that grows with the distance to k, and
 # what counts of the lowest and of the highest method and of a fit below what was seen. Chosen on 874 samples of 614
 # random populations (benchmarks/extrapolation_intervals.py, seeds 0 to 2, 100 and 101), judged on others.
-_OF_SAMPLING, _ERRORS_DOWN, _ERRORS_UP, _MORE_ERRORS, _FARTHER, _FREEDOM = 0.9, 1.15, 0.4, 0.8, 0.1, 5.0
+_OF_SAMPLING, _ERRORS_DOWN, _ERRORS_UP, _MORE_ERRORS, _FARTHER, _FREEDOM = 0.9, 1.15, 0.55, 0.8, 0.1, 5.0
 _OF_LOWEST, _OF_HIGHEST, _OF_GAP = 0.3, 0.2, 1.5
 # A jackknife of few classes may say too little or too much: more than this is not believed. Several cases of a class
 # count as errors of so many classes at most.
@@ -442,7 +442,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         On the logit scale, with half an error and half a success more, the half-width at 90% is the root of
 
             0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (0.8 + e) + (0.3 b)²  downwards,
-            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.4² (1 + 0.1 g)² / (0.8 + e) + (0.2 a)² + (1.5 h)²  upwards,
+            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.55² (1 + 0.1 g)² / (0.8 + e) + (0.2 a)² + (1.5 h)²  upwards,
 
         with ``g = log(k/k1)``:
 
@@ -642,7 +642,8 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
                 "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was truncated. 'mixture' is "
                 "the same model with the missing constraint."
             )
-            notes += (Note("cut_off", text, k=outside[0], reached=1.0 - self.favorability.ceiling),)
+            never = float(self.favorability.miss_weight[self.favorability.miss == 0.0].sum())  # the weight on U = 1
+            notes += (Note("cut_off", text, k=outside[0], reached=1.0 - never),)
         return notes
 
     def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Any:

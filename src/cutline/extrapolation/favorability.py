@@ -212,11 +212,6 @@ class Favorability(ComparedByContent):
         miss, weight = np.append(self.miss, pieces), np.append(self.miss_weight, shares)
         return max(float(betaincc(float(top), k - top, miss) ** 2 @ weight) - mean**2, 0.0)
 
-    @property
-    def ceiling(self) -> float:
-        """Weight on ``U = 1``: the accuracy that no number of classes can take away."""
-        return float(self.miss_weight[self.miss == 0.0].sum())
-
     def compressed(self) -> Favorability:
         """The same distribution with neighbouring values put together, where it has very many."""
         used = self.span_weight != 0
