@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ from click.testing import CliRunner
 import cutline as cl
 from cutline.commands.group import cli
 from cutline.commands.options import COMMAND_LINE
+from cutline.sources import sql_table
+from cutline.sources.duckdb import DuckTable, Machine
+from cutline.sources.file_formats import TextFormat
+from cutline.sources.open_source import open_source
+from cutline.sources.sql_table import Roles
 from cutline.verbs import evaluate
 
 Table = dict[str, list[Any]]
@@ -464,3 +470,48 @@ def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
             assert found[1] == expected[1], name
         else:
             assert found[1][0] == pytest.approx(expected[1][0], rel=1e-12, nan_ok=True), name
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "options", [{}, {"negate": ("p",)}, {"by": ("site",), "batch": "day"}, {"pos_label": 0}], ids=lambda o: "+".join(o)
+)
+def test_a_plain_table_is_checked_by_one_query(
+    kind: str, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    rows = pandas.DataFrame({"y": rng.integers(0, 2, 500), "p": rng.random(500)})
+    rows["site"], rows["day"] = rng.choice(["a", "b"], 500), rng.integers(0, 5, 500).astype(np.int32)
+    rows["y"] = rows.y.astype(np.int8)
+    path = str(tmp_path / f"rows.{kind}")
+    rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path, index=False)
+    roles = Roles("y", {"model": "p"}, **options)
+    with open_source(path, None, Machine(), TextFormat()) as table:
+        long = sql_table._Check(table, roles).run()
+        queries: list[str] = []
+        ask = DuckTable.rows
+        monkeypatch.setattr(DuckTable, "rows", lambda self, sql: [queries.append(sql), ask(self, sql)][1])
+        short = sql_table.check(table, roles)
+        assert len([sql for sql in queries if "LIMIT" not in sql]) == 1
+        assert short.totals["model"] == replace(long.totals["model"], sum=pytest.approx(long.totals["model"].sum))
+        assert (short.segments, short.batch, short.cluster) == (long.segments, long.batch, long.cluster)
+        for name in ("positive", "kept"):
+            one, two = (getattr(checked, name) or "true" for checked in (short, long))
+            assert table.count([f"{one} IS DISTINCT FROM {two}"]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ("1,0.5\n0,0.25\n1,NA", "stands for a missing value"),
+        ("1,0.5\n0,0.25\n1,1_0", "not a number"),
+        ("1,0.5\n0,0.25\n1,x", "not a number"),
+        ("1,0.5\n0,0.25\n1,9007199254740993", "beyond 2"),
+        ("1,1.234\n0,2\n1,3.456", "may separate thousands"),
+        ("1,0.5\n0,0.25\n2,0.7", "more than two labels"),
+    ],
+)
+def test_what_the_short_check_does_not_expect_is_explained(cells: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"y,p\n{cells}\n")
+    with pytest.raises(cl.InputError, match=words):
+        cl.evaluate(str(tmp_path / "rows.csv"), label="y", score="p", stream=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,7 +21,18 @@ from .arrays import as_column, as_weights, is_positive
 from .arrow_stream import Batch, StreamError, batches
 from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
 from .frames import LoadedColumns
-from .sql_table import DUCKDB, Checked, Column, Roles, SqlTable, check_same
+from .sql_table import (
+    DUCKDB,
+    NOT_BY_POINTS,
+    Checked,
+    Column,
+    Roles,
+    SqlTable,
+    Totals,
+    check_same,
+    lacking_sql,
+    role_word,
+)
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
@@ -187,26 +199,10 @@ class DuckTable(SqlTable):
 
         None where that is not so: ``check`` then reads them by patterns, or explains what is wrong.
         """
-        is_plain = roles.decimal is None and not roles.neg_label and not roles.ignore_case and not self.is_filtered
-        if not (self.is_small or self.relation == _COPY) or not is_plain or len(rules.as_labels(roles.pos_label)) > 1:
+        if not (self.is_small or self.relation == _COPY) or self.is_filtered:
             return None
-        assert self.files is not None
-        signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
-
-        def number(cell: str) -> str:
-            """SQL for the number of a cell; NULL, or NaN, for one that DuckDB casts but no notation allows."""
-            odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
-            odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
-            cast = f"TRY_CAST({cell} AS DOUBLE)"
-            return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {cast} END" if odd else cast
-
-        wanted = {
-            (role, name): self.named[name].sql if role in rules.KEYS else number(self.named[name].sql)
-            for role, name in roles.named
-        }
         try:
-            if roles.label is not None:
-                wanted["y_true", roles.label] = self._plain_positive(self.named[roles.label], roles.pos_label)
+            wanted = self._plain_cells(roles)
             cells = dict(zip(wanted, self.values(list(wanted.values())), strict=True))
             columns = {key: as_column(column, key[0]) for key, column in cells.items()}
             numbers = {key: column for key, column in columns.items() if key[0] in ("y_score", "sample_weight")}
@@ -223,11 +219,80 @@ class DuckTable(SqlTable):
         scores = {model: numbers["y_score", name] for model, name in roles.scores.items()}
         return LoadedColumns.of(positive.astype(np.bool_), scores, weight, parts, 0, self.understood)
 
+    def check_plain(self, roles: Roles) -> Checked | None:
+        """What ``check`` finds, by one pass without patterns; None where that does not show that all is well."""
+        if roles.weight is not None:
+            return None
+        keys = {
+            role: tuple(self.named[n] for r, n in roles.named if r == role and n in self.named) for role in rules.KEYS
+        }
+        lacks = [lacking_sql(DUCKDB, column) for columns in keys.values() for column in columns]
+        terms = ["count(*)", "count(y)", "sum(y)", *(f"count(*) FILTER (WHERE k{k})" for k in range(len(lacks)))]
+        for k, name in enumerate(roles.scores.values()):
+            is_text = name in self.named and self.named[name].kind == "text"
+            sure = f"coalesce(bool_or({NOT_BY_POINTS.format(number=f's{k}')}), false)" if is_text else "true"
+            terms += [*(f"{f}(s{k})" for f in ("count", "min", "max", "approx_count_distinct", "sum")), sure]
+        try:
+            wanted = self._plain_cells(roles)
+            code = "1" if roles.label is None else wanted["y_true", roles.label]
+            models = {model: wanted["y_score", name] for model, name in roles.scores.items()}
+            models |= {m: f"(0.0 - {models[m]})" for m, name in roles.scores.items() if name in roles.negate}
+            cells = {"y": code} | {f"s{k}": sql for k, sql in enumerate(models.values())}
+            cells |= {f"k{k}": f"({condition})" for k, condition in enumerate(lacks)}
+            relation = f"SELECT {', '.join(f'{sql} AS {name}' for name, sql in cells.items())} FROM {self.relation}"
+            # DuckDB may cast while it parses a file, where TRY_CAST raises an error
+            rows, labelled, positives, *found = self.rows(f"SELECT {', '.join(terms)} FROM ({relation})")[0]
+        except InputError:
+            return None
+        if not rows or labelled != rows or any(found[: len(lacks)]):
+            return None
+        totals = {}
+        for k, (model, name) in enumerate(roles.scores.items()):
+            count, low, high, distinct, total, sure = found[len(lacks) + 6 * k :][:6]
+            if count != rows or not math.isfinite(total):
+                return None
+            if not sure or (self.named[name].kind == "text" and max(-low, high) >= rules.EXACT_INTEGERS):
+                return None
+            n = int(positives)
+            totals[model] = Totals(rows, n, n, rows - n, low, high, distinct=distinct, sum=total)
+        parts = keys["clusters"], None, totals, (), keys["segment"], keys["batch"]
+        return Checked(f"({code} = 1)", models, None, *parts)
+
+    def _plain_cells(self, roles: Roles) -> dict[tuple[str, str], str]:
+        """SQL for each role: 1 or 0 of a label, the number of a cell, a key as it stands.
+
+        NULL, or NaN, for a label that the first rows do not have, and for a cell that DuckDB casts but no notation
+        allows. Raises an error where cells alone do not show what is meant.
+        """
+        used = {name: self.column(name, role_word(role)) for role, name in roles.named}
+        told = roles.decimal is not None or roles.neg_label or roles.ignore_case
+        odd = any(column.kind in ("collection", "other") or column.is_wide for column in used.values())
+        # a query may take long: it is not run once more for the labels of its first rows
+        if self.files is None or told or odd or len(rules.as_labels(roles.pos_label)) > 1:
+            raise InputError(None, "has to be checked")
+        signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
+
+        def number(column: Column) -> str:
+            cell = column.sql
+            if column.kind != "text":
+                return f"CAST({cell} AS DOUBLE)"
+            odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
+            odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
+            cast = f"TRY_CAST({cell} AS DOUBLE)"
+            return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {cast} END" if odd else cast
+
+        wanted = {
+            (role, name): used[name].sql if role in rules.KEYS else number(used[name]) for role, name in roles.named
+        }
+        if roles.label is not None:
+            wanted["y_true", roles.label] = self._plain_positive(used[roles.label], roles.pos_label)
+        return wanted
+
     def _plain_positive(self, label: Column, pos_label: Any) -> str:
         """SQL that is 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others."""
-        cell = label.sql
+        cell, place = label.sql, self.columns.index(label)
         assert self.files is not None
-        first_rows, place = self.files.files[0].first_rows, self.columns.index(label)
+        first_rows = self.files.files[0].first_rows
         cells = {row[place] for row in first_rows if len(row) > place}
         if not first_rows:  # a file that is not read line by line
             first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
@@ -236,8 +301,9 @@ class DuckTable(SqlTable):
         positive = is_positive(labels, pos_label)
         if len(labels) > _FEW_LABELS or (pos_label is not None and np.count_nonzero(~positive) > 1):
             raise InputError("y_true", "cannot be judged by its distinct cells")  # ``check`` counts its rows
-        codes = zip(map(DUCKDB.literal, labels.tolist()), positive.astype(int).tolist(), strict=True)
-        return f"CAST(CASE {cell} {' '.join(f'WHEN {label} THEN {code}' for label, code in codes)} END AS UTINYINT)"
+        values = [DUCKDB.literal(v) if isinstance(v, str) else str(v).lower() for v in labels.tolist()]
+        codes = " ".join(f"WHEN {v} THEN {int(p)}" for v, p in zip(values, positive.tolist(), strict=True))
+        return f"CAST(CASE {cell} {codes} END AS UTINYINT)"
 
     def load(self, checked: Checked) -> LoadedColumns:
         """The rows in memory, by one query: two of them might give the rows of a join or a group in two orders.
