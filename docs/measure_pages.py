@@ -250,22 +250,25 @@ def _calls(one: Measure) -> str:
     api = next(other for other in api_pages.public() if other.name == one.name)
     block = "\n\n".join(api_pages.function_block(api, whole=False))
     lines = [f"````{{eval-rst}}\n{block}\n````"]
-    text = string_of(one) if one.of_one_score else None
+    of_worth = {"quota": 20} if one.of_worth else {}
+    text = string_of(one, **of_worth) if one.of_one_score or of_worth else None
     if text is None:
         if one.name in CLASS_NAMES:
             return "\n\n".join([*lines, f'In an evaluation of several classes: `measures=["{one.name}"]`.'])
         why = "It takes a function" if one.of_one_score else "It needs other inputs than one score per case"
         return "\n\n".join([*lines, f"{why}, so it has no measure string."])
     strings = [text]
-    if one.needs_threshold:
+    if one.needs_threshold or of_worth:
         strings.append(str(string_of(one, threshold=0.3)))
-    if one.needs_quota:
+    if one.needs_quota or of_worth:
         strings.append(str(string_of(one, quota=0.05)))
     if one.tie_rule:
         strings.append(str(string_of(one, ties="worst")))
     listed = " or ".join(f"`{s}`" for s in strings)
     column = "distance" if one.scores == "finite" and one.family == "probability" else "p"
     command = f"cutline evaluate scores.csv --label y --score {column} --measure {shlex.quote(text)}"
+    command += " --worth amount" if of_worth else ""
+    command += " --cost effort" if one.name == "value_per_cost" else ""
     return "\n\n".join(
         [*lines, f"As a measure string, in `measures=[…]` and after `--measure`: {listed}.", f"```sh\n{command}\n```"]
     )
@@ -279,12 +282,13 @@ def _methods(kind: str) -> Mapping[str, str]:
     y = rng.random(rows) < 0.4
     s = 0.1 * y + 0.9 * rng.random(rows)  # so mixed that every measure has a value
     specs = [
-        make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota else {})})
+        make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota or one.of_worth else {})})
         for one in NAMES.values()
-        if one.of_one_score and "g" not in one.params
+        if (one.of_one_score or one.of_worth) and "g" not in one.params
     ]
+    amounts = {"worth": np.exp(rng.normal(size=rows)), "cost": 1 + rng.random(rows)}
     weight = {"sample_weight": 1 + rng.random(rows)} if kind == "weighted" else {}
-    ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight)
+    ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight, **amounts)
     found = {spec.measure.name: ev[str(spec)].method for spec in specs}
     assert all(found.values()), f"no interval: {[name for name, method in found.items() if not method]}"
     return found
@@ -307,9 +311,12 @@ def _interval(one: Measure) -> str:
         said.append(f"For {LONG:,} rows it uses **{long}**.")
     if (weighted := _methods("weighted").get(one.name)) not in (short, None):
         said.append(f"For weighted rows it uses **{weighted}**.")
-    said.append(
-        "[How sure are we](../how-sure-are-we.md#which-interval) explains the method and its simulated coverage."
+    home = (
+        "../limited-quota.md#when-hits-are-worth-different-amounts"
+        if one.of_worth
+        else "../how-sure-are-we.md#which-interval"
     )
+    said.append(f"[How sure are we]({home}) explains the method and its simulated coverage.")
     return " ".join(said)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from itertools import pairwise, permutations
 from typing import Any
@@ -332,3 +333,54 @@ def test_value_per_cost_makes_the_most_of_a_budget(path: str) -> None:
             cl.plan(y, p, **how, **wrong)
     with pytest.raises(cl.InputError, match="needs the cost of each row"):
         cl.plan(y, p, value=v, cut_by="value_per_cost")
+
+
+def test_a_difference_of_skewed_amounts_is_wide_enough() -> None:
+    """Two similar models on lognormal amounts: an interval by Student's t held the difference in 80 to 88%."""
+    rng = np.random.default_rng(2)
+
+    def samples(n: int) -> tuple[Any, ...]:
+        y, z = rng.random(n) < 0.05, rng.normal(size=n)
+        a, b = (1.5 * y + 0.3 * z * y + rng.normal(size=n) for _ in range(2))
+        return y, np.exp(1.5 * z), a, 0.8 * a + 0.6 * b
+
+    y, v, a, b = samples(1_000_000)
+    truth = sum(sign * v[np.argsort(-s)[:80_000]] @ y[np.argsort(-s)[:80_000]] for sign, s in ((1, a), (-1, b)))
+    inside = 0
+    for _ in range(150):
+        y, v, a, b = samples(1000)
+        d = cl.compare(y, {"a": a, "b": b}, worth=v, quota=80, measures=["value_captured"])
+        gap = d.difference("a", "b", "value_captured")
+        inside += gap.low <= truth / 1000 <= gap.high
+        assert (gap.low > 0 or gap.high < 0) == (gap.p_value < 0.05)
+    assert inside >= 138  # 92%
+
+
+def test_the_command_line_takes_columns_of_costs_and_values(tmp_path: Any) -> None:
+    y, s, v, _ = drawn(n=500)
+    cost = np.random.default_rng(1).uniform(0.5, 4.0, 500).round(2)
+    path, page, picture = (str(tmp_path / name) for name in ("claims.csv", "plan.html", "plan.svg"))
+    with open(path, "w") as file:
+        file.write("fraud,p,amount,effort\n")
+        file.writelines(f"{int(a)},{b},{c},{d}\n" for a, b, c, d in zip(y, s, v, cost, strict=True))
+    columns = {"label": "fraud", "score": "p", "cost": "effort"}
+    asked = ["plan", path, "--label", "fraud", "--score", "p", "--cost", "effort", "--value", "amount"]
+    planned = cl.plan(path, **columns, value="amount", budget=30, n_resamples=50)
+    more = ["--budget", "30", "--resamples", "50", "--format", "json", "--html", page, "--plot", picture]
+    done = CliRunner().invoke(cli, [*asked, *more])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert (document["quota"], document["profit"]) == (planned.quota, pytest.approx(planned.profit.value))
+    assert all(os.path.getsize(file) > 1000 for file in (page, picture))
+    worth = ["evaluate", path, "--label", "fraud", "--score", "p", "--worth", "amount", "--quota", "50"]
+    done = CliRunner().invoke(cli, [*worth, "--cost", "effort", "--format", "json"])
+    found = {row["measure"]: row["value"] for row in json.loads(done.stdout)["measures"]}
+    named = cl.evaluate(path, **columns, worth="amount", quota=50, measures=["value_per_cost"])
+    assert found["value_per_cost@50"] == pytest.approx(named["value_per_cost"].value)
+    for call, message in (
+        ([*worth[:6], "--cost", "effort"], "--cost is 'effort'; give a number, or with --worth the column"),
+        ([*asked[:6], "--cost", "none", "--value", "1"], "has no column 'none' for the cost"),
+    ):
+        done = CliRunner().invoke(cli, call)
+        assert done.exit_code == 2
+        assert message in done.output

@@ -83,14 +83,14 @@ def cut(asked: CutArguments) -> Report:
 class PlanArguments(
     o.Arguments,
     takes=[
-        *(*o.ONE_MODEL, *o.LABELS, "quota", "prevalence", "batch", "cluster", *o.DRAWN),
+        *(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "prevalence", "batch", "cluster", *o.DRAWN),
         *(*o.READING, *o.PRINTED, "html", *o.PLOT),
     ],
 ):
     """The options of ``plan``."""
 
-    cost: float = option("Cost of each case selected.", required=True)
-    value: float = option("Value of each hit.", required=True)
+    cost: float | str = o.price("Cost of each case selected: an amount, or the column that has it.", required=True)
+    value: float | str = o.price("Value of each hit: an amount, or the column that has it.", required=True)
     fixed_cost: float = option("Fixed cost, paid once.", default=0.0, show_default=True)
     budget: float | None = option("Total budget; it limits the number of cases.")
 
@@ -101,24 +101,27 @@ class PlanArguments(
   cutline plan scores.csv --label y --score p --cost 2 --value 50
   cutline plan scores.csv --label y --score p --cost 2 --value 50 --budget 10000 --plot profit.png
   cutline plan scores.csv --cost 2 --value 50 --quota 5% --format csv > profit-curve.csv
+  cutline plan claims.csv --label fraud --score p --cost effort --value amount --budget 500 --cut-by value_per_cost
 """,
 )
 def plan(asked: PlanArguments) -> Report:
     """Find the most profitable number of cases: profit is value × hits − cost × cases.
 
     --quota limits the number of cases, --budget the total cost. --format csv prints the whole profit curve. With
-    --batch all of this is per batch: this many places every day.
+    --batch all of this is per batch: this many places every day. --cost and --value may name columns, if they differ
+    from case to case; --cut-by then chooses the list that is cut.
     """
     from ..decide.planning import plan as plan_arrays
 
-    loaded = load_models(asked)
+    given_prices: dict[str, Any] = {"cost": asked.cost, "value": asked.value}
+    by_row = [name for name in given_prices.values() if isinstance(name, str)]
+    loaded = load_models(asked, amounts=list(dict.fromkeys(by_row)))
     y_true, y_score = loaded.arrays
     rows: dict[str, Any] = {"batch": loaded.rows.batch, "clusters": loaded.rows.clusters}
     rows |= {"prevalence": asked.prevalence, **asked.drawn}
-    prices: dict[str, Any] = {"cost": asked.cost, "value": asked.value}
-    made = plan_arrays(
-        y_true, y_score, **prices, fixed_cost=asked.fixed_cost, budget=asked.budget, quota=asked.quota, **rows
-    )
+    prices = {name: loaded.amounts.get(price, price) for name, price in given_prices.items()}
+    limits: dict[str, Any] = {name: getattr(asked, name) for name in ("fixed_cost", "budget", "quota", "cut_by")}
+    made = plan_arrays(y_true, y_score, **prices, **limits, **rows)
 
     def document() -> dict[str, Any]:
         here = {
@@ -137,7 +140,7 @@ def plan(asked: PlanArguments) -> Report:
 
         ev = evaluate(*loaded.arrays, name=loaded.score, quota=made.quota or None, **rows)
         title = f"Plan for {loaded.score}"
-        write_page(ev, path, source=loaded.facts, title=title, plan=made, **prices)
+        write_page(ev, path, source=loaded.facts, title=title, plan=made, **({} if by_row else prices))
 
     given = {key: value for key in ("cost", "value", "fixed_cost", "budget", "quota") if (value := getattr(asked, key))}
     if asked.prevalence is not None:

@@ -44,13 +44,28 @@ _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 class JudgeArguments(o.Arguments):
     """What ``evaluate`` and ``compare`` share."""
 
-    cost: float | None = option("Cost of each place, for the report.", section="Output")
+    cost: float | str | None = o.price(
+        "Cost of each place, for the report; or with --worth, the column with what each row costs.", section="Output"
+    )
     value: float | None = option("Value of each hit, for the report.", section="Output")
+
+    @property
+    def prices(self) -> dict[str, float | None]:
+        """What every place costs and every hit is worth, for the page."""
+        return {"cost": None if isinstance(self.cost, str) else self.cost, "value": self.value}
+
+    @property
+    def of_worth(self) -> list[str]:
+        """What --worth adds to a short table."""
+        per_cost = ["value_per_cost"] if isinstance(self.cost, str) else []
+        return [] if self.worth is None else ["value_captured", "value_recall", "value_per_place", *per_cost]
 
     def check(self) -> None:
         """Prices that nothing shows are an error, before anything is computed."""
         shown = self.html is not None or self.plot_kind == "profit"
-        if not shown and (self.cost is not None or self.value is not None):
+        if isinstance(self.cost, str) and self.worth is None:
+            raise InputError("cost", f"is {show(self.cost)}", "give a number, or with {worth} the column of the costs")
+        if not shown and any(price is not None for price in self.prices.values()):
             raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
         if self.list_size is not None:
             for name in ("by", "batch", "recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn"):
@@ -68,6 +83,7 @@ class JudgeArguments(o.Arguments):
         """What the library's verbs take of a table of two classes."""
         roles = ("weight", "worth", "cut_by", "decimal", "prevalence", "batch", "threshold", "quota")
         taken: dict[str, Any] = {name: getattr(self, name) for name in roles}
+        taken["cost"] = self.cost if isinstance(self.cost, str) else None
         taken |= {"label": columns.label, "pos_label": self.pos_label, "neg_label": negative_labels(self)}
         taken |= {"negate": list(self.negate) or False, "ignore_case": self.ignore_case}
         taken |= {"missing": self.missing or "error", "clusters": self.cluster, "by": list(self.by) or None}
@@ -82,8 +98,6 @@ class JudgeArguments(o.Arguments):
         order = {"classes": self.order, "ordered": bool(self.ordered or self.order)}
         return {**roles, **order, "decimal": self.decimal, **self.measuring()}
 
-
-VALUES = ("value_captured", "value_recall", "value_per_place")  # what --worth adds to a short table
 
 # What both take after their columns.
 _PRICES, _PICTURES = ("cost", "value"), ("html", *o.PLOT)
@@ -388,7 +402,7 @@ def _few_measures(asked: EvaluateArguments) -> list[str] | None:
         return None
     from ..present.words import default_measures
 
-    return default_measures(asked.quota) + ([] if asked.worth is None else list(VALUES))
+    return default_measures(asked.quota) + asked.of_worth
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -409,13 +423,12 @@ def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how
     def write(path: str) -> None:
         from ..present.page import write_page
 
-        prices = {"cost": asked.cost, "value": asked.value, **asked.error_costs()}
-        write_page(result, path, source=facts, **how, **prices)
+        write_page(result, path, source=facts, **how, **asked.prices, **asked.error_costs())
 
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
 
-        options: dict[str, Any] = {"cost": asked.cost, "value": asked.value} if kind == "profit" else {}
+        options: dict[str, Any] = asked.prices if kind == "profit" else {}
         options |= {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
         cut = [name for name in ("threshold", *o.GOALS, *o.ERROR_COSTS) if getattr(asked, name, None) is not None]
         if cut and kind in ("roc", "precision_recall", "histogram"):
@@ -462,8 +475,8 @@ def _evaluate_segments(
         places = o.read_places(asked.quota_by if named is None else asked.quota_by[len(named) + 1 :])
         if asked.quota is None and asked.threshold is None:
             taken["quota"] = sum(places.values())
-    of_worth = [] if asked.worth is None else list(VALUES)
-    few = {} if asked.everything or asked.measures else {"measures": default_measures(taken["quota"]) + of_worth}
+    measures = default_measures(taken["quota"]) + asked.of_worth
+    few = {} if asked.everything or asked.measures else {"measures": measures}
 
     def made(**others: Any) -> Segments:
         seg: Segments = evaluate_rows(table, **{**taken, **others}).segments
@@ -561,7 +574,7 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     def write(path: str) -> None:
         source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
-        ev.to_html(path, source=source, quota=asked.quota, cost=asked.cost, value=asked.value)
+        ev.to_html(path, source=source, quota=asked.quota, **asked.prices)
 
     def document() -> dict[str, Any]:
         kept = {} if abstention is None else {"abstention": to_jsonable(abstention.to_dict())}

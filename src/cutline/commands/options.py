@@ -151,6 +151,19 @@ def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
     return option(words, callback=read, metavar=metavar, **how)
 
 
+def price(words: str, **how: Any) -> Any:
+    """An option that takes an amount for all rows, or names the column that has one for each."""
+
+    def read(text: str) -> float | str:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    how |= {"callback": parsed(read), "metavar": "AMOUNT|COLUMN", "shell_complete": _complete_column}
+    return option(words, **how)
+
+
 def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
     """An option that takes one of a few words; its default is shown."""
     return option(words, *flags, type=click.Choice(choices), show_default="default" in how, **how)
@@ -267,7 +280,9 @@ class Arguments:
     weight: str | None = column("Column with case weights.")
     worth: str | None = column("Column with what each row is worth if it is a hit: an amount, an order value.")
     cut_by: str | None = choice(
-        "With --worth: cut the list of the score, or of score × worth.", ["score", "value"], default="score"
+        "With --worth: cut the list of the score, of score × worth, or of score × worth / cost.",
+        ["score", "value", "value_per_cost"],
+        default="score",
     )
     positives: str | None = column("A file of counts: column with the number of positives that have this score.")
     negatives: str | None = column("A file of counts: column with the number of negatives.")

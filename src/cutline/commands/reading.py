@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
@@ -72,8 +72,8 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     if twice is not None:
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
     roles = dict.fromkeys(asked.by, "segment")  # columns that have another role cannot be meant
-    own = ("weight", "worth", "batch", "cluster")
-    roles |= {name: role for role in own if (name := getattr(asked, role)) is not None}
+    own = ("weight", "worth", "batch", "cluster", "cost", "value")
+    roles |= {name: role for role in own if isinstance(name := getattr(asked, role, None), str)}
     for name, role in roles.items():
         table.column(name, role)
     named = [name for pattern in scores for name in matching(table, pattern)]
@@ -151,6 +151,7 @@ class Loaded:
     columns: Columns
     rows: LoadedColumns
     facts: dict[str, Any]
+    amounts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def score(self) -> str:
@@ -203,26 +204,34 @@ def load_counts(table: Any, asked: Arguments, named: NamedCounts) -> LoadedColum
     return replace(rows, scores={named.score: rows.scores["score"]})
 
 
-def load_models(asked: Arguments, scores: Sequence[str] | None = None, *, several: bool = True) -> Loaded:
+def load_models(
+    asked: Arguments, scores: Sequence[str] | None = None, *, several: bool = True, amounts: Sequence[str] = ()
+) -> Loaded:
     """The rows of some scores; ``several``: where none is named, all columns that can be scores.
 
-    Without ``scores`` those of the one score, and what looks wrong with them.
+    Without ``scores`` those of the one score, and what looks wrong with them. ``amounts``: columns of numbers besides.
     """
     with opened(asked) as table:
         alone = scores is None
         counted = counts_named(table, asked) if alone else None
         if counted is not None:
+            if amounts:
+                raise InputError(
+                    None, f"{show(amounts[0])} names a column of amounts, which counts lack", "give a number"
+                )
             rows = load_counts(table, asked, counted)
             return Loaded(table, Columns("", (counted.score,)), rows, counted.facts)
         if scores is None:
             scores, several = [one_score(table, asked.score)] if asked.score else [], False
         columns = choose_columns(table, asked, scores, several=several)
-        rows = load(table, asked, columns.label, columns.scores)
+        rows = load(table, asked, columns.label, [*columns.scores, *amounts])
+        of_rows = {name: rows.scores[name] for name in amounts}
+        rows = replace(rows, scores={name: rows.scores[name] for name in columns.scores})
         if alone:
             say_if_long(table, columns.label, columns.scores, asked.weight)
     if alone:
         say_if_suspicious(rows)
-    return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped))
+    return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped), of_rows)
 
 
 def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dict[str, Any]:
@@ -235,6 +244,7 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
         "score": ", ".join(columns.scores),
         "weight": asked.weight,
         "worth": asked.worth,
+        "cost": cost if isinstance(cost := getattr(asked, "cost", None), str) else None,
         "batch": asked.batch,
         "cluster": asked.cluster,
         "dropped": dropped or None,

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,13 +274,19 @@ def skewed_mean_test(each: Floats, level: float, smallest: float, method: str, w
     it differs at all, for units that are all alike. ``wider``: how many times as large as of independent units the
     standard error is.
     """
+    limits = partial(skewed_mean_limits, each, smallest=smallest, wider=wider)
+    error = float(each.std(ddof=1)) / math.sqrt(len(each)) * wider
+    return DifferenceTest(*limits(level), error, p_of_limits(limits), method)
+
+
+def p_of_limits(limits: Callable[[float], Interval]) -> float:
+    """1 less the largest level at which an interval leaves 0 out."""
     certain, chance = math.log(_LEAST_P), 0.0  # logarithms of p-values that are too small, and large enough
     for _ in range(_HALVINGS):
         middle = (certain + chance) / 2.0
-        low, high = skewed_mean_limits(each, -math.expm1(middle), smallest, wider)
+        low, high = limits(-math.expm1(middle))
         certain, chance = (certain, middle) if low > 0.0 or high < 0.0 else (middle, chance)
-    error = float(each.std(ddof=1)) / math.sqrt(len(each)) * wider
-    return DifferenceTest(*skewed_mean_limits(each, level, smallest, wider), error, math.exp(chance), method)
+    return math.exp(chance)
 
 
 def skewed_mean_limits(each: Floats, level: float, smallest: float, wider: float = 1.0) -> Interval:

@@ -31,6 +31,7 @@ from .differences import (
     PairedDifference,
     Swaps,
     guard_freedom,
+    p_of_limits,
     paired_difference,
     sign_matrix,
     sums_by,
@@ -39,6 +40,7 @@ from .differences import (
 from .differences import DifferenceTest as DifferenceTest
 from .evidence import AtPrevalence, RowEvidence, widened_limits
 from .resampling import acceleration, unit_influences
+from .worth import difference_limits
 
 _UNITS_BY_PLACES = 4_000_000  # influences of units at quotas that are kept, 32 MB; of more, those of random groups
 _SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
@@ -99,9 +101,6 @@ class RowPairs(PicklesFields):
     def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> RowPairs:
         """From the models' evaluations."""
 
-        def swept(spec: Spec, value: float) -> bool:
-            return value == value and not spec.measure.of_worth
-
         known = {
             name: [
                 spec
@@ -119,13 +118,10 @@ class RowPairs(PicklesFields):
         if pair.settings.interval == "delong":
             return self._by_delong(pair)
         influenced = self._by_influence(pair)
+        if influenced is not None and pair.spec.measure.of_worth:
+            return self._by_worth(pair, influenced)
         if influenced is not None:
-            guards = [influenced.guard, self._cluster_freedom(pair)]
-            if pair.spec.measure.of_worth and self.paired:
-                # few amounts, those on which the models differ, carry the difference
-                first, second = (self.rows[name].worth(pair.spec).influence for name in (pair.a, pair.b))
-                guards.append(limits.effective_freedom(first - second))
-            influenced = replace(influenced, guard=min(guards))
+            influenced = replace(influenced, guard=min(influenced.guard, self._cluster_freedom(pair)))
         tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_swaps(pair)
         if not all(self.rows[name].independent for name in (pair.a, pair.b)):
             return tested  # the flips of clusters, or of weighted rows, are wide already
@@ -142,6 +138,20 @@ class RowPairs(PicklesFields):
         elif self.paired:
             alike = _correlation(*(self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)))
         return _guarded_by_singles(tested, pair, alike, heed)
+
+    def _by_worth(self, pair: Pair, influenced: PairedDifference) -> DifferenceTest:
+        """Of skewed amounts: what only one of the models captures, and what only the other does."""
+        one, two = (self.rows[name].worth(pair.spec) for name in (pair.a, pair.b))
+        influence = one.influence - two.influence
+        error = math.sqrt(float((influence**2).sum()) * len(influence) / (len(influence) - 1.0))
+        either = max(one, two, key=lambda valued: valued.value)._replace(wider=influenced.error / error)
+
+        def ends(level: float) -> Interval:
+            low, high = difference_limits(pair.difference, influence, either, level)
+            return Interval(max(low, -pair.widest), min(high, pair.widest))
+
+        freedom = limits.effective_freedom(influence)
+        return DifferenceTest(*ends(pair.settings.level), influenced.error, p_of_limits(ends), "hall", freedom)
 
     def _by_delong(self, pair: Pair) -> DifferenceTest:
         """DeLong's test as published: a normal z, or of models on rows of their own Welch's t, as in pROC."""

@@ -21,7 +21,7 @@ from ..estimate import Interval
 from ..quotas import quota_sizes
 from ..sources.arrays import Sample
 from ..types import Floats
-from .limits import edge_limits, effective_size, freedom_of, scaled_limits, t_quantile
+from .limits import dot, edge_limits, effective_size, freedom_of, mover_limits, scaled_limits, t_quantile
 
 _FEWEST_NEAR = 5.0  # places on either side of a cut that tell what a row there is worth, at least
 
@@ -67,6 +67,25 @@ class Valued(NamedTuple):
             return 3.0 / skew * float(np.cbrt(1.0 + skew * (x - skew / 6.0)) - 1.0) if abs(skew) > 1e-9 else x
 
         return Interval(max(0.0, self.value - error * untransformed(t)), self.value - error * untransformed(-t))
+
+
+def difference_limits(gap: float, influence: Floats, either: Valued, level: float) -> Interval:
+    """The interval of a paired difference, from the influence of each unit on it.
+
+    A unit adds ψ + D/U to the difference D: what one model alone gains there, or what the other does. Both sums are of
+    few skewed amounts, those on which the models differ, and each has Hall's interval; MOVER joins the two (Newcombe
+    1998). An interval around the difference itself is too short, because gains and losses hide each other's skewness.
+    ``either``: one of the models, which tells how much there is to gain where one side is empty.
+    """
+    each = influence + gap / len(influence)
+    sides = [np.maximum(each, 0.0), np.maximum(-each, 0.0)]
+    centred = [side - side.mean() for side in sides]
+    spread = math.sqrt(float((centred[0] ** 2).sum()) * float((centred[1] ** 2).sum()))
+    terms = [
+        (total := float(side.sum()), either._replace(value=total, influence=psi, moments=None).interval(level, False))
+        for side, psi in zip(sides, centred, strict=True)
+    ]
+    return mover_limits(terms[0], terms[1], alike=dot(*centred) / spread if spread > 0.0 else 0.0)
 
 
 def valued_rows(spec: Spec, sample: Sample) -> Valued:

@@ -502,7 +502,8 @@ def profit(plan: Plan) -> Chart:
         f"{plan.limit:,} allowed."
     )
     prices = plan.settings
-    title = f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
+    by_row = isinstance(prices["cost"], str)
+    title = "Profit" if by_row else f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
     chart = Chart(title, words, (0.0, float(plan.taken[-1])), ends, "cases taken", y_name="profit")
     chart.reference(chart.x, (0.0, 0.0))
     chart.line(rows.column("taken"), rows.column("profit"), colour(0))
