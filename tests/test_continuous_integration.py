@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,3 +121,11 @@ def test_the_fixture_fails_with_the_evidence(tmp_path: Path) -> None:
 def test_the_package_does_not_need_pytest() -> None:
     code = "import sys, cutline; cutline.check; print('pytest' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_every_action_is_named_by_its_full_version() -> None:
+    """A tag such as v4 moves; a full version is what was read."""
+    files = [*(ROOT / ".github" / "workflows").glob("*.yml"), EXAMPLE / "workflow.yml"]
+    used = [name for path in files for name in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))]
+    assert len(used) > 10
+    assert [name for name in used if not re.fullmatch(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+", name)] == []

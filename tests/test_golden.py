@@ -1,7 +1,7 @@
 """The numbers the papers print, each beside the value its definition gives.
 
-`golden/*.json` holds every printed number of Berrar's ten-case example and of Arbel & Rokach's Tables 2, 3 and 5
-with its place in the paper. Where the paper is wrong, the row says so, names the erratum and holds the right
+`golden/*.json` has every printed number of Berrar's ten-case example and of Arbel & Rokach's Tables 2, 3 and 5
+with its place in the paper. Where the paper is wrong, the row marks it, names the erratum and has the right
 value; the erratum's text stands in the same file.
 """
 

@@ -28,6 +28,7 @@ STANDS = {
     "action.yml": r"cutline==([\d.]+)\.\*",
     "examples/ci/workflow.yml": r"cutline==([\d.]+)\.\*",
     "docs/versions.md": r"cutline==([\d.]+)\.\*",
+    "docs/continuous-integration.md": r"cutline/cutline@v([\d.]+)",
     "docs/how-do-i.md": r"cutline ([\d.]+) ·",
     "docs/peers.md": r"cutline ([\d.]+);",
 }

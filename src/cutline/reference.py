@@ -732,7 +732,7 @@ ATTRIBUTES: dict[str, str] = {
     "Verdict.value": "Its value, with the interval.",
 }
 
-_REFUSED = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
+_RAISES = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
 
 
 class Parameter(NamedTuple):
@@ -807,15 +807,15 @@ def parts_of(docstring: str) -> tuple[str, str]:
     >>> parts_of("Add one.\\n\\n>>> add(1)\\n2")
     ('Add one.', '>>> add(1)\\n2')
     """
-    said, mark, examples = docstring.partition(">>>")
-    said = said.removesuffix("Examples\n--------\n").rstrip()
-    said = said.partition("\nParameters\n-----")[0].partition("\nAttributes\n-----")[0].rstrip()
-    return said, (mark + examples).rstrip()
+    text, mark, examples = docstring.partition(">>>")
+    text = text.removesuffix("Examples\n--------\n").rstrip()
+    text = text.partition("\nParameters\n-----")[0].partition("\nAttributes\n-----")[0].rstrip()
+    return text, (mark + examples).rstrip()
 
 
 def numpydoc(function: Any, owner: str) -> str:
     """The whole docstring of a function."""
-    said, examples = parts_of(inspect.getdoc(function) or "")
+    text, examples = parts_of(inspect.getdoc(function) or "")
     entries = []
     for p in parameters_of(function, owner):
         kind = ", ".join(filter(None, [p.type, f"default {p.default}" if p.default else ""]))
@@ -824,11 +824,11 @@ def numpydoc(function: Any, owner: str) -> str:
     sections = {
         "Parameters": "\n".join(entries),
         "Returns": f"{type_}\n{_indented(meaning)}".rstrip() if type_ else "",
-        "Raises": f"InputError\n{_indented(_REFUSED)}" if entries and "." not in owner else "",
+        "Raises": f"InputError\n{_indented(_RAISES)}" if entries and "." not in owner else "",
         "Examples": examples,
     }
     written = (f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content)
-    return "\n\n".join([said, *written]) + "\n"
+    return "\n\n".join([text, *written]) + "\n"
 
 
 def _indented(text: str, width: int = 110) -> str:
@@ -864,8 +864,8 @@ def explain_attribute(result: type, field: str) -> str:
     """
     bases = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
     texts = [ATTRIBUTES.get(f"{base.__name__}.{field}", "") for base in bases]  # a subclass has the fields of its base
-    said = [_clause_on(field, base) for base in bases]
-    texts += [said[0], ATTRIBUTES.get(field, ""), *said[1:], PARAMETERS.get(field, "")]
+    clauses = [_clause_on(field, base) for base in bases]
+    texts += [clauses[0], ATTRIBUTES.get(field, ""), *clauses[1:], PARAMETERS.get(field, "")]
     return next(filter(None, texts), "")
 
 
