@@ -180,7 +180,7 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
     """The best of each batch against one threshold within the same places. A mapping from rule to :class:`Rule`.
 
     ``hits`` is the mean of a batch, ``hit_rate`` hits for each place used. ``matched``: the threshold was chosen so
-    that it takes as many cases in all as the quota does; its own uncertainty is then part of the intervals.
+    that it takes as many cases overall as the quota does; its own uncertainty is then part of the intervals.
     ``uncapped`` is the threshold without the limit of places: it is shown beside the rules, not compared with them.
     """
 
@@ -280,7 +280,7 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         top, within = self.evaluations.values()
         n, free = len(self.rows.batches), self.uncapped
         hits, used = (pluralize(float(part.sum()), name) for part, name in ((top.hits, "hit"), (top.places, "place")))
-        how = "chosen to take as many cases in all" if self.matched else "as given"
+        how = "chosen to take as many cases overall" if self.matched else "as given"
         gap = self.difference(top.name, within.name, "hits")
         interval = ""
         if gap.low == gap.low:
