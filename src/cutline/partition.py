@@ -113,6 +113,18 @@ class Partition:
         keys = [key if len(self.by) > 1 else (key,) for key in self.keys]
         return {name: [keys[code][k] for code in self.codes.tolist()] for k, name in enumerate(self.by)}
 
+    def divides(self, clusters: NDArray[Any] | None) -> bool:
+        """Whether a cluster has rows in several parts; the clusters of the rows as numbers, None if there are none.
+
+        >>> folds = Partition.of([1, 1, 2, 2])
+        >>> folds.divides(np.array([0, 0, 1, 1])), folds.divides(np.array([0, 1, 1, 2]))
+        (False, True)
+        """
+        if clusters is None:
+            return False
+        pairs = np.unique(clusters.astype(np.int64) * len(self) + self.codes)
+        return len(pairs) > len(np.unique(clusters))
+
     def only(self, rows: NDArray[np.intp]) -> Partition:
         """Some of the rows, and the parts that they have."""
         codes = self.codes[rows]

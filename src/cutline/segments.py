@@ -196,7 +196,7 @@ class LoadedSegments(SegmentedRows):
 
     @cached_property
     def _shares_clusters(self) -> bool:
-        return _reach_into_several(self._cluster, self.partition)
+        return self.partition.divides(self._cluster)
 
     def _influences(self, at: int, outside: bool) -> dict[Spec, Floats]:
         """How much each cluster (or batch) of all rows moves the measures of a segment, or of the rows outside it."""
@@ -333,23 +333,15 @@ class ClassSegmentRows(SegmentedRows):
 
     def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
         """Not tested where clusters reach into several segments; None where segments are independent."""
-        shared = _reach_into_several(self.whole.sample.cluster, self.partition)
+        shared = self.partition.divides(self.whole.sample.cluster)
         return DifferenceTest(method="clusters reach into several segments") if shared else None
 
     def covariance(self, spec: Spec, errors: Floats) -> Floats:
         """Variances of independent segments."""
-        if _reach_into_several(self.whole.sample.cluster, self.partition):
+        if self.partition.divides(self.whole.sample.cluster):
             problem = "reach into several segments, and the trend of several classes needs independent ones"
             raise InputError("clusters", problem, "leave {clusters} out, or evaluate one class: ev.of(label)")
         return super().covariance(spec, errors)
-
-
-def _reach_into_several(cluster: Any, partition: Partition) -> bool:
-    """Whether a cluster has rows in several segments."""
-    if cluster is None:
-        return False
-    pairs = np.unique(cluster.astype(np.int64) * len(partition) + partition.codes)
-    return len(pairs) > int(cluster.max()) + 1
 
 
 def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:

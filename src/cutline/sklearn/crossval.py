@@ -42,6 +42,12 @@ from ..verdict import Models
 from .estimators import BOUNDARY, find_response, positive_class, scores_of
 
 
+def folds_of(tests: Sequence[NDArray[Any]]) -> Partition:
+    """The test rows of all splits, one after the other, divided into folds that are numbered from 1."""
+    codes = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
+    return Partition(codes, tuple(range(1, len(tests) + 1)), "number", ("fold",))
+
+
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
     """The test rows of all splits, one after the other, as the models that were fitted without them score them.
@@ -51,7 +57,7 @@ class OutOfFold:
     """
 
     rows: NDArray[np.intp]
-    fold: NDArray[np.intp]
+    folds: Partition
     positive: NDArray[np.bool_]
     score: NDArray[Any]
     weight: NDArray[Any] | None
@@ -83,7 +89,7 @@ class OutOfFold:
         rows = np.concatenate(tests)
         return OutOfFold(
             rows,
-            np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
+            folds_of(tests),
             np.concatenate(positive),
             np.concatenate(score),
             None if weights is None else weights[rows],
@@ -99,12 +105,13 @@ class OutOfFold:
 
     def evaluations(self, name: str, **options: Any) -> tuple[Evaluation, ...]:
         """Each fold by itself; ``name`` goes before its number, ``options`` are those of ``evaluate``."""
-        parts = [self.fold == number for number in range(len(self.trained_on))]
-        weights = [None if self.weight is None else self.weight[part] for part in parts]
-        return tuple(
-            evaluate(self.positive[part], self.score[part], name=f"{name} {k}", sample_weight=weight, **options)
-            for k, (part, weight) in enumerate(zip(parts, weights, strict=True), 1)
-        )
+        evaluations = []
+        for k, key in enumerate(self.folds.keys):
+            part = self.folds.codes == k
+            weight = None if self.weight is None else self.weight[part]
+            how = {"name": f"{name} {key}", "sample_weight": weight, **options}
+            evaluations.append(evaluate(self.positive[part], self.score[part], **how))
+        return tuple(evaluations)
 
     def pooled(
         self,
@@ -120,9 +127,9 @@ class OutOfFold:
         if not self.each_once:
             return None
         sample = make_sample(self.positive, self.score, sample_weight=self.weight, clusters=self.cluster)
-        fold = self.fold if sample.source_rows is None else self.fold[sample.source_rows]
+        codes = self.folds.codes
         obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
-        rows = RowEvidence.of(sample, fold=fold)
+        rows = RowEvidence.of(sample, fold=codes if sample.source_rows is None else codes[sample.source_rows])
         return evaluation_of(rows, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)
 
 
@@ -359,7 +366,13 @@ def evaluate_cv(
     parts = [np.asarray(part) for pair in splits for part in (pair if isinstance(pair, tuple | list) else [pair])]
     if not parts or any(p.ndim != 1 or not p.size or p.dtype.kind not in "iub" or p.max() >= rows for p in parts):
         raise InputError("cv", f"is {show(cv)}", "give a number of folds, a splitter, or pairs of row numbers")
-    codes = _cluster_codes(groups if clusters is None else clusters, [test for _, test in splits], rows)
+    clusters, codes = groups if clusters is None else clusters, None
+    if clusters is not None:
+        codes, tested_rows = Partition.of(clusters, "clusters", rows, "y").codes, np.concatenate([t for _, t in splits])
+        each_once = len(np.unique(tested_rows)) == len(tested_rows)
+        if each_once and folds_of([test for _, test in splits]).divides(codes[tested_rows]):
+            remedy = "split with one of scikit-learn's group splitters, such as GroupKFold, and pass {groups}"
+            raise InputError("clusters", "has rows of one cluster in several folds", remedy)
     validated: dict[str, CrossValidation] = {}
     scored: dict[str, OutOfFold] = {}
     specs: list[Spec] = []
@@ -382,7 +395,7 @@ def evaluate_cv(
         specs = choose_specs(measures, threshold=cut, quota=quota)
         options = {**asdict(settings), "interval": None, "threshold": cut, "quota": quota, "measures": measures}
         evaluations = tested.evaluations("fold", **options)
-        share = float(np.mean(np.bincount(tested.fold) / tested.trained_on))
+        share = float(np.mean(np.bincount(tested.folds.codes) / tested.trained_on))
         how: dict[str, Any] = {"threshold": cut, "quota": quota, "by_default": measures is None}
         validated[title] = CrossValidation(
             title,
@@ -413,20 +426,6 @@ def evaluate_cv(
             margin=margin,
         )
     return CrossValidatedComparison(validated, {str(spec): spec for spec in specs}, settings, margin, pooled)
-
-
-def _cluster_codes(clusters: Labels | None, tests: Sequence[NDArray[np.intp]], rows: int) -> NDArray[Any] | None:
-    """The cluster of each row as a number; raises an error where one reaches into two folds of a split."""
-    if clusters is None:
-        return None
-    codes = Partition.of(clusters, "clusters", rows, "y").codes
-    tested = np.concatenate(tests)
-    if len(np.unique(tested)) == len(tested):
-        parts = sum(len(np.unique(codes[test])) for test in tests)
-        if parts > len(np.unique(codes[tested])):
-            remedy = "split with one of scikit-learn's group splitters, such as GroupKFold, and pass {groups}"
-            raise InputError("clusters", "has rows of one cluster in several folds", remedy)
-    return codes
 
 
 def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], tested_share: float, level: float) -> Estimate:
