@@ -487,6 +487,8 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
 
         A measure at a threshold (recall, precision, F1 …) reads the predicted classes, others the class's scores.
         ``p_adjusted`` is Holm's over all classes and pairs; ``verdict`` and ``reading`` are as in :attr:`differences`.
+        Intervals of a class with fewer than about 30 cases are too short: with 14 of them, 87 to 89% contained the true
+        difference in a simulation.
         """
         decides = parse_measure(measure).measure.needs_threshold
         first, interval = self.first.sample, self.settings.interval

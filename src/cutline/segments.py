@@ -240,12 +240,16 @@ class LoadedSegments(SegmentedRows):
         scaled[np.diag_indices_from(scaled)] = np.maximum(np.diag(scaled), errors**2)
         return np.asarray(scaled)
 
+    def _listed(self) -> tuple[Sample, NDArray[np.intp]]:
+        """All rows, and the segment of each."""
+        return self.sample, self.partition.codes
+
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all; with batches, one in each batch."""
         drawn = self.whole.settings.n_resamples, self.whole.settings.seed
-        rows = ListRows(self.sample, self.partition.codes, self._cluster, *drawn)
+        rows = ListRows(*self._listed(), self._cluster, *drawn)
         if isinstance(self.whole.rows, BatchRows):
             how |= {"batches": self.whole.rows}
         return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
@@ -284,17 +288,12 @@ class CountedSegments(LoadedSegments):
         numbers, rows = super()._rows(at, outside=outside, paired=paired)
         return numbers, replace(rows, buckets=known.buckets)
 
-    def shared_list(
-        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
-    ) -> SharedList:
+    def _listed(self) -> tuple[Sample, NDArray[np.intp]]:
         if self.counted.batch is not None:
-            return super().shared_list(segments, quota, threshold, **how)
+            return super()._listed()
         rows = self.counted.rows()
         assert rows.segments is not None
-        sample = make_sample(rows.positive, rows.scores["score"])
-        settings = self.whole.settings
-        list_rows = ListRows(sample, rows.segments.codes, None, settings.n_resamples, settings.seed)
-        return share_list(list_rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+        return make_sample(rows.positive, rows.scores["score"]), rows.segments.codes
 
 
 @dataclass(frozen=True, eq=False)
