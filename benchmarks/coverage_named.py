@@ -1,10 +1,10 @@
 """Coverage of measures that are evaluated only where they are named, of checked differences and of classes compared.
 
-    python benchmarks/coverage_named.py [--sims 200]
+    python benchmarks/coverage_named.py [--sims 150]
 
 prints the tables of "Measures that you name" in docs/coverage.md. Populations are those of ``coverage_worlds``:
 binormal scores, mapped to probabilities. Truths are the population's values; those of one list of n rows (nDCG) the
-mean over samples. It takes about four minutes of one processor.
+mean over samples. It takes about five minutes of one processor.
 """
 
 from __future__ import annotations
@@ -215,6 +215,6 @@ def report(sims: int) -> Iterator[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sims", type=int, default=200, help="samples for each population")
+    parser.add_argument("--sims", type=int, default=150, help="samples for each population")
     for part in report(parser.parse_args().sims):
         print(part, flush=True)

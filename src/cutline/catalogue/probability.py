@@ -277,8 +277,9 @@ def brier_skill(s: Sums, prior: float | None = None) -> Any:
     proper=False,
     checks={"bins": partial(check_whole, least=1), "debiased": check_flag},
     aliases=("ece", "expected_calibration_error"),
-    caution="it depends on the bins, and is 0 for a constant forecast of the prior: calibration() tests whether "
-    "the probabilities are right",
+    caution="where probabilities are right it is 0, and its interval, which begins above 0, leaves that out in about "
+    "half of the samples; it depends on the bins, and is 0 for a constant forecast of the prior: calibration() tests "
+    "whether the probabilities are right",
 )
 def calibration_error(ranking: Ranking, bins: int = 15, debiased: bool = True) -> Any:
     """Mean distance between probabilities and the share of positives, over ``bins`` bins of equal width.

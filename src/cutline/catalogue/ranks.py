@@ -552,6 +552,8 @@ def equal_error_rate(ranking: Ranking) -> Any:
     part="ranking",
     tie_rule="together",
     needs=BOTH,
+    caution="it reads the convex hull, which makes it too high on small samples: simulated 95% intervals contained the "
+    "true value in 78 to 88% (94% with five distinct scores); differences between models are not affected",
     checks={"severity": partial(check_number, low=0.0, open_ends=True)},
 )
 def h_measure(ranking: Ranking, severity: float | None = None) -> Any:
