@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test mutants test-bounds docs check-docs lint format bench packages pictures clean help
+.PHONY: demo test mutants test-bounds docs check-docs lint format bench integration environments packages pictures clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
 	@echo "make test-bounds   run the numeric tests with every index of a compiled kernel checked"
 	@echo "make mutants   put known faults into a copy of the source and see that the tests notice each"
-	@echo "make packages   test clusters, notebooks and the site; try the packages in empty environments and at the lowest versions"
+	@echo "make integration   test clusters, databases, notebooks, experiments and the site"
+	@echo "make environments   try the packages in empty environments, at the lowest versions and on other Pythons"
+	@echo "make packages   both of them"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make check-docs   spelling, links, anchors, examples, stale pictures and figures, every page on a phone (needs Chromium)"
 	@echo "make pictures   make the pictures of README and site anew (needs Chromium)"
@@ -23,10 +25,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The passes over rows are compiled by the C++ compiler that is there; where there is none, zig comes as a Python package.
+# What it remembers stays in the environment: the home folder may not be writable.
 ifeq ($(shell command -v c++ || command -v g++ || command -v clang++),)
 ZIG := $(VENV)/.zig
 export CXX := $(abspath $(BIN))/python -m ziglang c++
 export AR := $(abspath $(BIN))/python -m ziglang ar
+export ZIG_GLOBAL_CACHE_DIR := $(abspath $(VENV))/zig-cache
 endif
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -71,10 +75,11 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not integration'
 
 # The passes are compiled once more, with every index checked, and then again as they were.
-NUMERIC := kernels sweep bootstrap oracle golden edge_cases power classes engines
+NUMERIC := kernels sweep bootstrap oracle golden edge_cases power classes counts worth
+NUMERIC += engines engines_keyed engines_labels engines_sources engines_types
 test-bounds: $(VENV)/.dev
 	$(EDITABLE) . --no-deps -Csetup-args=-Dbounds=true
-	$(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
+	$(BIN)/python -m pytest -q -n 2 -m 'not integration' $(NUMERIC:%=tests/test_%.py)
 	$(EDITABLE) . --no-deps
 
 check-docs: $(VENV)/.dev
@@ -100,9 +105,14 @@ bench: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python tests/mutants/run.py
 
-packages: $(VENV)/.dev
+integration: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m integration
-	$(BIN)/python tests/packages/check.py
+
+# All of them, or some: make environments ENVIRONMENTS='core sql'.
+environments: $(VENV)/.dev
+	$(BIN)/python tests/packages/check.py $(ENVIRONMENTS)
+
+packages: integration environments
 
 clean:
 	rm -rf $(VENV) build dist site docs/gallery docs/measures docs/notebooks docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis

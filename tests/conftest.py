@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -25,10 +26,23 @@ settings.register_profile(
 settings.load_profile("cutline")
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Clusters are started by tests of the group themselves."""
+    if any(mark.args == ("spark",) for mark in item.iter_markers("xdist_group")):
+        _need_java()
+
+
+def _need_java() -> None:
+    """Without Java the tests of Spark are skipped; in CI that is a failure."""
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("Spark runs on Java, and there is none here")
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One local Spark for every test that needs it; these are in one group, so in one process."""
     pytest.importorskip("pyspark")
+    _need_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
