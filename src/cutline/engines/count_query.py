@@ -42,7 +42,7 @@ from ..types import Floats
 from ..validate import check_column, check_columns, check_text, check_whole, checked
 
 _STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
-# Of tables that we ask ourselves: the bounds of an AUC are narrower than 1e-4, and numbers need 15 bits, so that the
+# Of tables that we ask ourselves: the bounds of most AUCs are narrower than 1e-4, and numbers need 15 bits: the
 # counts of a thread fit in its cache.
 _BUCKETS = 24_576
 _FEW = 32_768  # distinct scores that are counted one by one
