@@ -200,7 +200,7 @@ def uplift(asked: UpliftArguments) -> Report:
     scores: Any = {name: columns[name] for name in names} if len(names) > 1 else columns[names[0]]
     how: dict[str, Any] = {"quota": asked.quota, "level": asked.level}
     how["propensity"] = None if asked.propensity is None else columns[asked.propensity]
-    result: Any = uplift_of(rows.positive, columns[asked.outcome], scores, **how)
+    result: Any = uplift_of(treated=rows.positive, outcome=columns[asked.outcome], y_score=scores, **how)
     result = result if len(names) > 1 else replace(result, name=names[0])
     facts = {"file": asked.file, **asked.named("treated", "outcome", "propensity"), "score": ", ".join(names)}
     settings = {"rows": len(rows), "quota": asked.quota, "level": asked.level}
