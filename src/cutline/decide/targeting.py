@@ -19,6 +19,7 @@ from ..inference.uplift import Trial, UpliftSums, t_test
 from ..quotas import resolve_quota
 from ..sources.arrays import as_column, as_numbers, check_negatives, is_positive
 from ..sources.given_columns import read_columns
+from ..sources.rules import LARGEST_SUMMED
 from ..table import (
     ByMeasure,
     DictResult,
@@ -369,6 +370,9 @@ def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial
         raise different_lengths("outcome", len(values), "treated", n)
     if math.isinf(low) or math.isinf(high):
         raise InputError("outcome", "is infinite", "pass finite numbers", row=int(np.argmax(np.isinf(values))))
+    if max(-low, high) > LARGEST_SUMMED:
+        row, far = int(np.argmax(np.abs(values))), f"beyond ±{LARGEST_SUMMED:g}, too far out to be added up"
+        raise InputError("outcome", f"is {values[row]:g}, {far}", "pass smaller numbers", row=row)
     if arm.all() or not arm.any():
         who = "every row was treated" if arm.all() else "no row was treated"
         raise InputError("treated", f"has one arm only: {who}", "pass the treated and the controls of a trial")
