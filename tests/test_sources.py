@@ -447,6 +447,7 @@ def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
             assert values == pytest.approx([expected[1][0][m] for m in MEASURES], nan_ok=True)
 
 
+@pytest.mark.integration
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
