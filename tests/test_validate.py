@@ -19,7 +19,7 @@ import cutline.sklearn
 from cutline.extrapolation import extrapolate_training
 from cutline.papers import selection_power, selective_voting
 from cutline.sklearn import evaluate_cv
-from cutline.validate import COLUMNS, RULES, check_quota, check_whole, checked
+from cutline.validate import RULES, check_quota, check_whole, checked
 from test_results import EVERY
 
 Y, P = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1, 0.7, 0.3]
@@ -35,6 +35,8 @@ AMOUNT = [-1.0, math.inf, *NO_NUMBER]
 FLAG = ["no", "", 0, 1]
 LIST = [3, [], "pem", np.array(3)]
 COLUMN = [["y"], [], 3]
+# what names one column of a table, and by several; elsewhere they are columns themselves
+COLUMNS = ("label", "weight", "clusters", "batch", "case", "model", "class_column", "by")
 
 # None is refused wherever it is not the default
 BAD: dict[str, list[Any]] = {
