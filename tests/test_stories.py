@@ -96,7 +96,7 @@ def test_decisions_run_on_invented_clients(monkeypatch: pytest.MonkeyPatch, caps
     said = capsys.readouterr().out
     for part in (
         "promised cuts",
-        "expected cost",
+        "expect a cost of",
         "slope",
         "replaces",
         "Progressive",
