@@ -194,10 +194,10 @@ def test_missing_values_name_the_row(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_no_number_names_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
-    path.write_text("y,p\n" + "".join(f"{k % 2},{k / 60000}\n" for k in range(50000)) + "1,n/a\n")
+    path.write_text("y,p\n" + "".join(f"{k % 2},{k / 60000}\n" for k in range(50000)) + "1,none given\n")
     for named in ([], ["--label", "y", "--score", "p"]):  # found while searching the label, or while fetching
         said = refused("evaluate", path, *named)
-        assert "late.csv: column 'p': data row 50,001 is 'n/a', which is not a number" in said
+        assert "late.csv: column 'p': data row 50,001 is 'none given', which is not a number" in said
 
 
 def test_files_of_every_kind_give_the_same(scored: Path, tmp_path: Path) -> None:

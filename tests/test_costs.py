@@ -111,7 +111,7 @@ def test_other_models_cost_more_with_a_paired_interval() -> None:
     (row,) = best.others
     assert row["model"] == "noise"
     assert row["low"] > 0
-    assert row["costs_more"] == pytest.approx(row["cost"] - best.apparent)
+    assert row["costs_more"] == pytest.approx(row["apparent_cost"] - best.apparent)
     assert best.to_dict()["others"][0]["model"] == "noise"
     assert "cheapest model as long as" in repr(best)
 

@@ -423,6 +423,12 @@ def test_two_models_are_counted_jointly() -> None:
         assert one["method"] == two["method"]
     assert 0.0 < joint.bounds("p", "q", "roc_auc").width < 0.02
     assert joint.swaps("p", "q", quota=100) is not None
+    gaps = pd.concat([rows, rows.head(5).assign(q=np.nan)])
+    connection.register("claims", gaps)
+    with pytest.raises(cl.InputError, match="5 rows have no label"):
+        cl.compare(connection.sql(query).df(), **how)
+    left = cl.compare(connection.sql(query).df(), missing="drop", **how)
+    assert left.differences.to_dicts() == joint.differences.to_dicts()
     table = (
         rows.assign(y=rows.fraud == "yes")
         .round({"p": 2, "q": 2})

@@ -37,7 +37,7 @@ def test_levels_beyond_nine_nines_are_refused(level: float) -> None:
 
 @pytest.mark.parametrize(("cost_fp", "cost_fn"), [(1e-300, 1e-300), (1.0, 1e300), (0.0, 1e300)])
 def test_costs_whose_cubes_are_no_numbers_are_refused(cost_fp: float, cost_fn: float) -> None:
-    with pytest.raises(InputError, match="an amount from 1e-90 to 1e90"):
+    with pytest.raises(InputError, match=r"an amount from 1e-90 to 1e\+90"):
         cl.threshold_for(Y, P, cost_fp=cost_fp, cost_fn=cost_fn)
 
 

@@ -260,7 +260,7 @@ def test_a_limit_binds_though_the_best_cut_lies_just_before_it() -> None:
 
 @pytest.mark.parametrize("prices", [{"cost": 1e308}, {"value": 1e200}, {"fixed_cost": 1e308}])
 def test_amounts_that_cannot_be_added_up_are_refused(prices: dict[str, float]) -> None:
-    with pytest.raises(cl.InputError, match="an amount from 1e-90 to 1e90"):
+    with pytest.raises(cl.InputError, match=r"an amount from 1e-90 to 1e\+90"):
         cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **prices)
     small = {name: price * 1e-120 for name, price in prices.items() if price < 1e300}
     assert cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **small).quota >= 0

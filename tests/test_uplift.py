@@ -228,7 +228,7 @@ T, Y, P = [1, 0, 1, 0, 1, 0], [1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((T, [1e308, 0, 0, 1, 1, 0], P), "outcome is 1e+308, beyond ±1e+100, too far out to be added up"),
+        ((T, [1e308, 0, 0, 1, 1, 0], P), "outcome: row 0 is 1e+308, beyond ±1e+100, too far out to be added up"),
         ((T, Y), "y_score is missing; pass it, or name the columns of a table: treated=…, outcome=…, score=…"),
         ((T, Y[:5], P), "outcome has 5 rows but treated has 6"),
         ((T, Y, P[:5]), "y_score has 5 rows but treated has 6"),

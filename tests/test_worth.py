@@ -384,3 +384,15 @@ def test_the_command_line_takes_columns_of_costs_and_values(tmp_path: Any) -> No
         done = CliRunner().invoke(cli, call)
         assert done.exit_code == 2
         assert message in done.output
+
+
+def test_a_list_in_another_order_is_not_described_by_the_hits_of_the_scores() -> None:
+    y, _, v, other = drawn()
+    p = 1.0 / (1.0 + np.exp(-other))
+    ev = cl.evaluate(y, p, worth=v, quota=40, cut_by="value", n_resamples=50)
+    text = str(ev)
+    assert text.startswith(f"The best 40 by score × worth contain {100 * ev['value_recall'].value:.1f}%")
+    assert "finds" not in text.split("\n\n")[0]
+    assert "With 40 places" in str(cl.evaluate(y, p, worth=v, quota=40, n_resamples=50)).split("\n\n")[0]
+    both = str(cl.compare(y, {"a": p, "b": p**2}, worth=v, quota=40, cut_by="value", n_resamples=50))
+    assert "taken by score × worth" in both.split("\n")[0]

@@ -80,6 +80,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     at_prevalence: AtPrevalence | None = None  # where the share of positives was given
     by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
     quota_share: float | None = None  # where a share was given, of which the quota is the number of cases
+    cut_by: str = "score"  # in what order measures of worth take the cases
 
     @property
     def ranking(self) -> Ranking:
@@ -435,7 +436,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         )
         sentences.append(
             f"Not probabilities ({ends}), so there is no default threshold: recall, precision and other measures "
-            "that need one have no value. Set one with {threshold}, or a number of places with {quota}."
+            "that need one have no value. Set one with {threshold}"
+            + ("." if cutless[0].asked_quota is not None else ", or a number of places with {quota}.")
         )
     for ev in evaluations:
         top, bottom = float(ev.ranking.score[0]), float(ev.ranking.score[-1])
@@ -597,6 +599,7 @@ def evaluation_of(
     if places is not None and not rows.batched:  # of each batch, the quota as it is
         share = places if isinstance(places, float) else None
         places = resolve_quota(places, rows.ranking.cases)
+    worth = getattr(getattr(rows, "kept", None), "worth", None)
     return Evaluation(
         name,
         rows,
@@ -609,6 +612,7 @@ def evaluation_of(
         quotas,
         at_prevalence=known,
         quota_share=share,
+        cut_by="score" if worth is None else worth.cut_by,
     )
 
 

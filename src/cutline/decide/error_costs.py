@@ -165,7 +165,7 @@ class Cheapest(HasSections, DictResult):
             times = f"costs at least {low} times as much as a false positive" if least else "costs anything"
         return [
             f"On this sample it costs {money(self.apparent)}, which is too low by about {money(self.optimism)} because "
-            "the cut was chosen on it.",
+            "it was chosen there; what the others cost more compares all on this sample.",
             f"{self.model} is the cheapest model as long as a false negative {times}.",
         ]
 
@@ -267,7 +267,7 @@ def cheapest(
     others = []
     for name, (own_cut, _, _, cost) in best.items():
         if name != model:  # at its own cheapest cut, with the interval of the paired difference
-            row = {"model": name, "threshold": own_cut, "cost": cost, "costs_more": cost - apparent}
+            row = {"model": name, "threshold": own_cut, "apparent_cost": cost, "costs_more": cost - apparent}
             ends = np.nanquantile(drawn[name] - drawn[model], [(1.0 - level) / 2.0, 1.0 - (1.0 - level) / 2.0])
             others.append({**row, "low": float(ends[0]), "high": float(ends[1]), "level": level})
     return Cheapest(

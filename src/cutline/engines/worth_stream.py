@@ -49,7 +49,7 @@ def with_worth(
         else:
             reason = "" if estimated.value == estimated.value else spec.measure.undefined
             estimates[str(spec)] = Estimate(str(spec), estimated.value, reason=reason)
-    return replace(ev, specs={**ev.specs, **{str(spec): spec for spec in specs}}, estimates=estimates)
+    return replace(ev, specs={**ev.specs, **{str(spec): spec for spec in specs}}, estimates=estimates, cut_by=cut_by)
 
 
 def _check_amounts(table: DuckTable, checked: Checked, worth: str) -> None:

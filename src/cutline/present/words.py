@@ -88,6 +88,8 @@ GOALS = {
     "fewest errors": "fewest errors",
 }
 _ANSWERED = ("known quota", "rare positives")
+_WORTH_ORDERS = {"value": "score × worth", "value_per_cost": "score × worth per cost"}
+_BY_SCORE = "Hits, other measures, tables and curves are of the list by score alone."
 
 _MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
 _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
@@ -122,9 +124,13 @@ def evaluation_sections(
     batched = ev.rows.batched and ev.quota is not None
     if cut is not None:
         end = "the end of the list" if cut.threshold == -math.inf else f"{cut.threshold:.6g}"
-        at_cut = [f"Cut at {end}: {cut.note}."]
+        at_cut = [f"Cut at {end}: {cut.note}. The intervals below take this cut as fixed."]
     else:
         at_cut = point_sentences(ev, point)
+    worth = worth_section([ev])
+    if worth is not None and ev.cut_by in _WORTH_ORDERS:  # the list that is cut is another one than that of the scores
+        at_cut, point = [*worth.sentences, _BY_SCORE], point if detail else None
+        worth = replace(worth, parts=[part for part in worth.parts if not isinstance(part, str)])
     if measures:
         at_cut = [*_asked(ev, measures), *at_cut]
     other_list = [] if list_size is None else [list_size_section([ev], list_size)]
@@ -139,7 +145,7 @@ def evaluation_sections(
         if not detail:
             return
     yield from (replace(section, parts=section.parts[len(section.sentences) :]) for section in other_list)
-    yield from filter(None, [worth_section([ev]), places_section([ev], detail=detail)])
+    yield from filter(None, [worth, places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
         taken = cut_words(point)
@@ -213,7 +219,7 @@ def comparison_sections(
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
     models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
-    of them before that of the places. ``list_size``: of the next list, of which a section tells the hits.
+    of them before that of the places. ``list_size``: of the next list, for which the answer tells the hits first.
     """
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
@@ -225,17 +231,22 @@ def comparison_sections(
     costs = [] if cheapest is None else cheapest.answer
     priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
     answers = [*answer(comparison), *costs] if quota is not None or not priced else costs  # what was asked for first
+    worth = worth_section(evaluations, comparison)
+    if worth is not None and first.cut_by in _WORTH_ORDERS:
+        answers = [*worth.sentences, _BY_SCORE]
+        worth = replace(worth, parts=[part for part in worth.parts if not isinstance(part, str)])
     named = asked_keys(first, measures)[:1]
     if named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate":
         answers = [*_by_measure(comparison, named[0]), *answers]
+    other_list = [] if list_size is None else [list_size_section(evaluations, list_size)]
+    answers = [*(sentence for section in other_list for sentence in section.sentences), *answers]
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    if list_size is not None:
-        yield list_size_section(evaluations, list_size)
-    yield from filter(None, [worth_section(evaluations, comparison)])
+    yield from (replace(section, parts=section.parts[len(section.sentences) :]) for section in other_list)
+    yield from filter(None, [worth])
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
         yield from batch_sections(evaluations)
@@ -363,15 +374,24 @@ def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | No
     of_all = next((key for key in keys if first.specs[key].measure.name == "value_recall"), None)
     if of_all is not None and len(evaluations) == 1 and first.estimates[of_all].value == first.estimates[of_all].value:
         quota, e = first.specs[of_all].quota, first.estimates[of_all]
-        sentences = [f"The cases taken contain {share(e)} of the value."]
+        sentences = [f"{_worth_list(first, quota)} contain {share(e)} of the value."]
         if isinstance(quota, int | float) and isinstance(first.rows, RowEvidence) and not first.rows.batched:
             total = first.best_value(quota=whole_cases(first.ranking.cases))
             best = first.best_value(quota=quota) / total
             sentences.append(f"The best possible list of as many places would capture {best:.1%}.")
     elif comparison is not None:
         verdict = comparison.verdict(keys[0], "which model captures the most value")
-        sentences = [f"By {title_of(first.specs[keys[0]]).lower()}, {verdict.lead}."]
+        order = f", taken by {_WORTH_ORDERS[first.cut_by]}," if first.cut_by in _WORTH_ORDERS else ","
+        sentences = [f"By {title_of(first.specs[keys[0]]).lower()}{order} {verdict.lead}."]
     return Section("worth", [*sentences, Table(rows)], "What the cases are worth")
+
+
+def _worth_list(ev: Evaluation, quota: Any) -> str:
+    """Which cases are taken, where not by their scores with the order that they are taken in."""
+    if ev.cut_by not in _WORTH_ORDERS:
+        return "The cases taken"
+    taken = "The cases taken" if quota is None else f"The best {quota_words(quota)}"
+    return f"{taken} by {_WORTH_ORDERS[ev.cut_by]}"
 
 
 def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
@@ -539,6 +559,7 @@ def short_measures(ev: Evaluation) -> list[str]:
     keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
     keys = list(ev.specs) if len(ev.specs) <= _FEW else keys
     keys = [key for key in keys if _one_class(ev) or ev.estimates[key].value == ev.estimates[key].value]
+    keys = [key for key in keys if not ev.specs[key].measure.of_worth] or keys  # these have a table of their own
     families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
     return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
 
@@ -911,7 +932,7 @@ def list_size_section(evaluations: Sequence[Evaluation], list_size: int) -> Sect
         sentences = [
             f"On a list of {list_size:,} cases, expect these hits in {pluralize(first.taken, 'place')}: {each} "
             f"({first.expected_hits.level:.0%} prediction intervals).",
-            *(first.sentences[-1:] if first.guess else []),
+            *first.sentences[1:],
         ]
         tables = []
     else:

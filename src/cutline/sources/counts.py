@@ -445,7 +445,7 @@ def _read_described(table: Any, missing: str) -> Counted:
         other = replace(
             whole, low=numbers["low_b"], high=numbers["high_b"], bucket=numbers["bucket_b"].astype(np.int64)
         )
-        whole = replace(whole, second=other.only(inside))
+        whole = replace(whole, second=other)
     return _of_cases(replace(whole.only(inside), dropped=dropped))
 
 
