@@ -192,3 +192,9 @@ def test_the_command_line_answers_alike(tmp_path: Path) -> None:
         failed = CliRunner().invoke(cli, [*call, *more])
         assert failed.exit_code == 2
         assert message in failed.stderr
+
+
+def test_two_cases_leave_the_test_open() -> None:
+    told = cl.compare([1, 0], {"a": [0.9, 0.1], "b": [0.1, 0.9]}).consistency("a", "b")
+    assert np.isnan(told.beyond.low)
+    assert "interval" not in str(told)

@@ -258,3 +258,9 @@ def test_the_command_names_what_is_in_the_way(more: list[str], message: str, tmp
     path = tmp_path / "scores.csv"
     path.write_text("y,p,g\n" + "".join(f"{k % 3 == 0:d},{k / 40},{k % 2}\n" for k in range(40)))
     assert message in refused("evaluate", path, "--label", "y", "--score", "p", *more)
+
+
+def test_a_plot_of_list_sizes_needs_one_quota() -> None:
+    ev = cl.evaluate([1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1, 0.7, 0.3], quota=cl.Quotas((1, 2), (0.5, 0.5)))
+    with pytest.raises(cl.InputError, match="quota is a range"):
+        ev.plot("list_size")

@@ -263,3 +263,32 @@ def test_arrays_may_be_named_too() -> None:
         cl.uplift(T, Y, P, treated=T)
     with pytest.raises(cl.InputError, match="treated is missing"):
         cl.uplift(outcome=Y, y_score=P)
+
+
+def test_an_arm_of_one_row_leaves_amounts_without_an_interval() -> None:
+    rng = np.random.default_rng(0)
+    treated = np.ones(40, int)
+    treated[7] = 0
+    up = cl.uplift(treated, rng.normal(size=40), rng.random(40), quota=40)
+    assert all(np.isnan(e.low) for e in up.estimates.values())
+
+
+def test_few_controls_have_wide_enough_intervals() -> None:
+    held = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        treated = np.r_[np.ones(20, int), np.zeros(2, int)]
+        e = cl.uplift(treated, rng.normal(size=22), rng.random(22), quota=5)["everyone"]
+        held.append(e.low <= 0.0 <= e.high)
+    assert np.mean(held) > 0.9
+
+
+def test_equal_orders_do_not_differ_and_a_constant_score_is_random() -> None:
+    rng = np.random.default_rng(1)
+    treated, outcome, score = rng.integers(0, 2, 200), (rng.random(200) < 0.3).astype(int), rng.random(200)
+    both = cl.uplift(treated, outcome, {"a": score, "b": 2 * score})
+    assert {row["verdict"] for row in both.differences} == {"not tested"}
+    constant = cl.uplift(treated, outcome, np.ones(200), quota=0.3)
+    assert constant["over_random"].value == 0.0
+    assert not any("random:" in sentence for sentence in constant.sentences())
+    assert cl.uplift(treated, outcome, {"a": score}).sentences() == both["a"].sentences()

@@ -396,3 +396,8 @@ def test_a_list_in_another_order_is_not_described_by_the_hits_of_the_scores() ->
     assert "With 40 places" in str(cl.evaluate(y, p, worth=v, quota=40, n_resamples=50)).split("\n\n")[0]
     both = str(cl.compare(y, {"a": p, "b": p**2}, worth=v, quota=40, cut_by="value", n_resamples=50))
     assert "taken by score × worth" in both.split("\n")[0]
+
+
+def test_two_rows_compare_amounts_without_a_test() -> None:
+    both = cl.compare([1, 0], {"a": [0.9, 0.1], "b": [0.1, 0.9]}, worth=[3, 4], quota=1, measures=["value_captured"])
+    assert both.difference("a", "b", "value_captured").verdict == "not tested"

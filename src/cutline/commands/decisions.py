@@ -191,9 +191,9 @@ def uplift(asked: UpliftArguments) -> Report:
     with opened(asked) as table:
         names = list(dict.fromkeys(name for pattern in asked.scores for name in matching(table, pattern)))
         numbers = [asked.outcome, *asked.named("propensity").values()]
-        for name in (asked.treated, *numbers):
-            table.column(name, "treated" if name == asked.treated else "outcome")
-            if name in names:
+        for name, role in zip((asked.treated, *numbers), ("treated", "outcome", "propensity"), strict=False):
+            table.column(name, role)
+            if name in names or (role != "treated" and name == asked.treated):
                 raise InputError(None, f"column {show(name)} is named for two things", "name another one with {score}")
         rows = load(table, asked, asked.treated, [*names, *numbers])
     columns = rows.scores

@@ -143,7 +143,7 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     fn = max(0.0, ranking.n_pos / cases * size - tp)
     return measured(
         ListSizePoint,
-        Counts(tp, places - tp, fn, max(0.0, size - places - fn)),
+        Counts(tp, max(0.0, places - tp), fn, max(0.0, size - places - fn)),
         finite=False,
         **_cut_facts(ranking, taken, tp, size / cases),
         expected_hits=expected,

@@ -317,11 +317,14 @@ class Consistency(HasSections, DictResult):
         """The answer, the counts behind it, and the test."""
         d = self.beyond
         value, low, high = (f"{number:.1f}".replace("-", "−") for number in (d.value, d.low, d.high))
+        within = (
+            f" ({d.level:.0%} interval {low} to {high}, p = {format_value(self.p_value)})" if d.low == d.low else ""
+        )
         test = (
-            f"On average over all cuts the order switches give {count(round(self.expected_crossings))} crossings; at "
-            f"the threshold there are {count(self.crossings)}. The gain of {self.a} at the threshold minus what its "
-            f"order gives on average is {value} decisions ({d.level:.0%} interval {low} to {high}, "
-            f"p = {format_value(self.p_value)})."
+            "On average over all cuts the order switches give "
+            f"{pluralize(round(self.expected_crossings), 'crossing')}; at the threshold there are "
+            f"{count(self.crossings)}. The gain of {self.a} at the threshold minus what its order gives on average is "
+            f"{value} decisions{within}."
         )
         return [Section("answer", [f"{self.sentence}.", self.table, test])]
 
@@ -354,8 +357,9 @@ def consistency(
     (unit, units), n_pos = units_of(n, clusters, seed), int(np.count_nonzero(positive))
     method = "decisions and pairs, sign flips"
     paired = paired_difference((share, expected), sums_by(unit, units, each), min(n_pos, n - n_pos), method)
-    test = DifferenceTest(0.0, 0.0, 0.0, 1.0) if paired is None else paired.test(ranking.level, 1.0)
     value = n * (share - expected)
+    same = DifferenceTest(0.0, 0.0, 0.0, 1.0) if abs(value) < 1e-9 else DifferenceTest()
+    test = same if paired is None else paired.test(ranking.level, 1.0)
     beyond = Estimate("beyond", value, n * test.low, n * test.high, ranking.level, test.method)
     crossed, switches = float(np.abs(moved).sum()) / n, order_switches(positive, *places)
     return Consistency(

@@ -17,6 +17,7 @@ from ..inference.differences import DifferenceTest
 from ..inference.limits import mover_limits
 from ..inference.uplift import Trial, UpliftSums, t_test
 from ..quotas import resolve_quota
+from ..ranking import membership
 from ..sources.arrays import as_column, as_numbers, check_negatives, is_positive
 from ..sources.given_columns import read_columns
 from ..sources.rules import LARGEST_SUMMED
@@ -185,9 +186,11 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
 
     def _test(self, a: str, b: str, key: str) -> DifferenceTest:
         one, two = self.evaluations[a], self.evaluations[b]
-        influence, gap = one.influences[key] - two.influences[key], one[key].value - two[key].value
-        test = t_test(gap, influence, one.sums.trial.fewest, self.settings.level)
-        if test.low == test.low or gap != gap or np.array_equal(one.sums.score, two.sums.score):
+        gap = one[key].value - two[key].value
+        test = t_test(gap, one.influences[key], two.influences[key], one.sums.trial, self.settings.level)
+        ranks = [membership(x.sums.score, x.quota) if "@" in key else x.sums.group for x in (one, two)]
+        alike = np.array_equal(ranks[0], ranks[1])  # as far as the measure sees
+        if test.low == test.low or gap != gap or alike:
             return test
         # nobody among those whom one score alone treats had the outcome: each uplift has an interval of its own
         limits = mover_limits(*((each[key].value, each[key].interval) for each in (one, two)))
@@ -202,13 +205,10 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
     def sentences(self) -> list[str]:
         """What the best score brings and what the others bring, whether they differ, and treating everyone."""
         key = self.key("gain")
-        best = (
-            self.verdict(key, "whom to treat")
-            if any(one[key].value == one[key].value for one in self.values())
-            else None
-        )
-        if best is None:
-            return [sentence for one in self.values() for sentence in one.sentences()]
+        valued = [one for one in self.values() if one[key].value == one[key].value]
+        if len(valued) < 2:
+            return [sentence for one in valued or self.values() for sentence in one.sentences()]
+        best = self.verdict(key, "whom to treat")
         first = self[best.best]
         words = f"Treating {first.who} by {best.best} brings {first.gain_in_words(key, ' than treating nobody')}"
         others = [f"by {name} {one.gain_in_words(key)}" for name, one in self.items() if name != best.best]
@@ -411,12 +411,14 @@ def _evaluated(name: str, sums: UpliftSums, places: int, quota: int | float, lev
     for key, one, times in (("uplift" + at, cut, 1), ("gain" + at, cut, places), ("everyone", all_rows, n)):
         low, high = one.interval(level, sums.trial.binary)
         add(key, one.value * times, one.influence * times, Interval(low * times, high * times), "newcombe")
-    over, random = (cut.influence - all_rows.influence) * places, (n + 1.0) / (2.0 * n)  # the mean of k/n
-    for key, value, influence in (
-        (f"over_random{at}", (cut.value - all_rows.value) * places, over),
-        ("qini", area - random * all_rows.value, of_area - random * all_rows.influence),
-        ("auuc", area, of_area),
+    above, random = (cut.value - all_rows.value) * places, (n + 1.0) / (2.0 * n)  # the mean of k/n
+    if abs(above) < 1e-12 * n * float(np.abs(sums.trial.outcome).max()):  # of a tie of all, what rounding leaves
+        above = 0.0
+    for key, value, influence, other in (
+        (f"over_random{at}", above, cut.influence * places, all_rows.influence * places),
+        ("qini", area - random * all_rows.value, of_area, random * all_rows.influence),
+        ("auuc", area, of_area, np.zeros(n)),
     ):
-        test = t_test(value, influence, sums.trial.fewest, level)
-        add(key, value, influence, Interval(test.low, test.high), "t")
+        test = t_test(value, influence, other, sums.trial, level)
+        add(key, value, influence - other, Interval(test.low, test.high), "t")
     return Uplift(name, places, estimates, UpliftSettings(level), sums, influences)

@@ -365,6 +365,13 @@ def extrapolate_pairs(
             "upside down: set 'distance' if these are distances, and leave it out if they are similarities."
         )
         notes.append(Note("upside_down", text, share=below))
+    tied = float(np.isin(right, wrong).mean())
+    if tied > 0.01:  # more than chance leaves among scores that have all their digits
+        text = (
+            "{share:.0%} of the genuine scores equal an impostor score. Such ties are not drawn apart here, and the "
+            "accuracies may be far off: use scores with more digits, or whole rows of scores."
+        )
+        notes.append(Note("ties", text, share=tied))
     if max(sizes) > wrong.size:
         text = (
             "{k:,} classes are more than the {impostor:,} impostor scores: the result rests on how their tail goes on."

@@ -362,7 +362,7 @@ class RowPairs(PicklesFields):
         low, high = max(low, -pair.widest), min(high, pair.widest)
         if gap == 0.0:
             return DifferenceTest(low, high, math.nan, 1.0, "swap test, mover")
-        if not self.paired:
+        if not self.paired or pair.spec.measure.of_worth:  # swaps are counted by cases alone
             return DifferenceTest(low, high, math.nan, math.nan, "mover")
         rows = self.rows[pair.a]
         if pair.spec.measure.by_batch and rows.batched:  # every batch differs alike: 2 of all ways to flip them

@@ -29,6 +29,8 @@ from .limits import (
 )
 from .worth import half_window
 
+_NOTHING = 1e-10  # relative to the influences on either term: what rounding leaves where both cancel
+
 
 class Trial(NamedTuple):
     """The rows of a randomised trial: who was treated, what came of it, and 1/probability of the arm of each row."""
@@ -137,7 +139,10 @@ class Arm(NamedTuple):
         """Wilson's of a share, which also has a width where nobody had the outcome; of amounts, Student's t."""
         if binary:
             return wilson_share(self.mean, self.rows, level)
-        half = t_quantile(level, effective_freedom(self.influence)) * math.sqrt(float((self.influence**2).sum()))
+        if not self.rows > 1.0:  # one row does not tell how much others differ
+            return Interval(math.nan, math.nan)
+        error = math.sqrt(float((self.influence**2).sum()) * self.rows / (self.rows - 1.0))
+        half = t_quantile(level, min(effective_freedom(self.influence), max(self.rows - 1.0, 1.0))) * error
         return Interval(self.mean - half, self.mean + half)
 
 
@@ -167,16 +172,17 @@ class UpliftCut(NamedTuple):
         return Interval(max(-widest, self.value - down), min(widest, self.value + up))
 
 
-def t_test(value: float, influence: Floats, fewest: float, level: float) -> DifferenceTest:
-    """Interval and p-value of a value from the influences of the rows, by Student's t.
+def t_test(value: float, one: Floats, other: Floats, trial: Trial, level: float) -> DifferenceTest:
+    """Interval and p-value of a difference from the influences of the rows on its two terms, by Student's t.
 
-    Degrees of freedom are those of Σψ²; with ``fewest`` outcomes of the rarer kind in an arm, less than six of them, at
-    most one less than that.
+    Degrees of freedom are those of Σψ²; with fewer than six outcomes of the rarer kind in an arm, at most one less than
+    there are. An arm of one row does not tell how much amounts differ.
     """
-    rows = len(influence)
+    rows, influence = len(one), one - other
     error = math.sqrt(float((influence**2).sum()) * rows / (rows - 1.0)) if rows > 1 else math.nan
-    if not 0.0 < error < math.inf:
+    rounding = _NOTHING * max(float(np.abs(one).max()), float(np.abs(other).max()))
+    if not rounding < error < math.inf or (trial.fewest <= 1.0 and not trial.binary):
         return DifferenceTest(method="both treat the same rows, or outcomes do not vary in the others")
-    freedom = freedom_in_small_class(effective_freedom(influence), fewest)
+    freedom = freedom_in_small_class(effective_freedom(influence), trial.fewest)
     half = t_quantile(level, freedom) * error
     return DifferenceTest(value - half, value + half, error, two_sided_p(value / error, freedom), "t", freedom)

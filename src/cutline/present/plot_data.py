@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
 from ..partition import order_of
-from ..quotas import whole_cases
+from ..quotas import Quotas, whole_cases
 from ..table import Table, columns_table
 from ..types import Floats
 from ..validate import checked
@@ -248,9 +248,10 @@ def list_size_frame(
     rows = []
     for ev in models:
         places: Any = ev.asked_quota if quota is None else quota
-        if places is None:
-            raise InputError("quota", "is missing", "give {quota}: places in one list")
-        cases = whole_cases(ev.ranking.cases)
+        if places is None or isinstance(places, Quotas):
+            problem = "is missing" if places is None else "is a range, and lists of other sizes need one"
+            raise InputError("quota", problem, "give {quota}: places in one list")
+        cases = max(1, whole_cases(ev.ranking.cases))
         given = [] if list_size is None else [list_size]
         least = places if isinstance(places, int) else math.ceil(1.0 / places)
         sizes = np.geomspace(0.1 * cases, max(10 * cases, *given, 0), points).round().astype(np.int64).tolist()

@@ -410,7 +410,7 @@ def _cover_lines(head: _Head, delimiter: str | None, quote: str, width: int) -> 
             if len(records) < 3 or {len(record) for record in records} != {max(2, width, len(records[0]))}:
                 continue
             empty = sum(not cell.strip() for cell in records[0])  # an index may lack a name
-            if len(records[0]) > width or (empty < 2 and not _is_data(records)):
+            if not _is_data(records) and (len(records[0]) > width or empty < 2):
                 return lines + _blank_lines(rest)
     return 0
 
