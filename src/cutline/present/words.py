@@ -136,7 +136,8 @@ def evaluation_sections(
     other_list = [] if list_size is None else [list_size_section([ev], list_size)]
     at_cut = [*(sentence for section in other_list for sentence in section.sentences), *at_cut]
     ties, tied = [], ev.facts["tied_pairs"]
-    if tied > 0.01:  # where it matters
+    bucketed = getattr(ev.rows, "buckets", None) is not None  # the notice of buckets tells what is open there
+    if tied > 0.01 and not bucketed:  # where it matters
         distinct = pluralize(ev.facts["distinct_scores"], "distinct score")
         ties = [f"{tied:.1%} of the positive–negative pairs are tied ({distinct}); each counts one half."]
     yield Section("answer", [*at_cut, headline(ev), *notices_of([ev], terms), *ties])
@@ -148,7 +149,7 @@ def evaluation_sections(
     yield from filter(None, [worth, places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
-        taken = cut_words(point)
+        taken = cut_words(point) if not bucketed else f"score > {point.threshold:.6g} and a part of the next bucket"
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
@@ -424,7 +425,8 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
     chance = chance_sentence(point)
     if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
         chance = chance.removesuffix(".") + " in all batches together." * bool(chance)
-    return [" ".join(filter(None, [found, *following, chance, tie_sentence(point)]))]
+    bucketed = getattr(ev.rows, "buckets", None) is not None
+    return [" ".join(filter(None, [found, *following, chance, tie_sentence(point, bucketed=bucketed)]))]
 
 
 def chance_sentence(point: Any) -> str:
@@ -480,10 +482,16 @@ def cut_words(point: OperatingPoint) -> str:
     return f"{above}, and {drawn}" if point.taken - point.from_tie > 1e-9 else drawn
 
 
-def tie_sentence(point: OperatingPoint) -> str:
-    """What happens where the cut falls inside a tie; empty where it does not."""
+def tie_sentence(point: OperatingPoint, *, bucketed: bool = False) -> str:
+    """What happens where the cut falls inside a tie, or inside a bucket of scores; empty where it does not."""
     if not (point.tied > 1 and point.from_tie < point.tied) or count(point.hits_worst) == count(point.hits_best):
         return ""
+    if bucketed:
+        return (
+            f"The cut falls inside a bucket of scores: {count(point.from_tie)} of its {count(point.tied)} cases get a "
+            f"place, and {count(point.hits_worst)} to {count(point.hits_best)} positives in all, depending on the "
+            "order inside it."
+        )
     if point.threshold != point.threshold:
         return (
             f"Some cuts fall inside a tie: {count(point.hits_worst)} to {count(point.hits_best)} positives get a "
