@@ -180,7 +180,7 @@ def test_berrar_runs_as_a_command(tmp_path: Path) -> None:
     assert wrong == {f"wrong in print ({erratum})" for erratum in ("B1", "B2", "B3", "B7")}
     assert all(one["definition"] for one in rows)
     plots = {path.name.split("-")[1] for path in (tmp_path / "berrar").glob("*.png")}
-    assert plots == {"2", "4", "5a", "5b", "5c"}
+    assert plots == {"2", "4", "5a", "5b", "5c", "6", "7", "8"}
 
 
 def test_every_definition_of_berrar_is_there() -> None:
