@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import pickle
 import re
 import shlex
 from pathlib import Path
@@ -496,3 +497,11 @@ def test_a_matrix_of_counts_is_noticed() -> None:
     assert told not in repr(
         cl.evaluate([*classes, "a"], [[50, 2, 1], [3, 40, 2], [0, 1, 30], [9, 1, 1]], classes=classes)
     )
+
+
+def test_a_pickled_evaluation_notices_the_same() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    ev = cl.evaluate(y, rng.normal(size=300) - y, measures=["roc_auc"])
+    assert "change the sign" in str(ev)
+    assert str(pickle.loads(pickle.dumps(ev))) == str(ev)

@@ -417,11 +417,10 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if auc is not None and auc.high < 0.5:
             low, high = map(format_value, auc.interval)
             ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
-            counted = isinstance(ev.rows, RowEvidence) and ev.rows.kept is None  # counts in place of rows
-            sign = "of the scores in the query" if counted else "of the scores ({negate})"
             sentences.append(
                 f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
-                f"class? Try the other label as the positive one ({{pos_label}}), or change the sign {sign}."
+                "class? Try the other label as the positive one ({pos_label}), or change the sign of the scores "
+                "({negate}; of counts, in the query)."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(

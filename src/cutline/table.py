@@ -131,6 +131,11 @@ class Section:
         """The sentences alone."""
         return [part for part in self.parts if isinstance(part, str)]
 
+    @property
+    def shown(self) -> list[Table | Figure]:
+        """The tables and pictures alone."""
+        return [part for part in self.parts if not isinstance(part, str)]
+
 
 def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
     """A table from columns of the same length: arrays or lists."""

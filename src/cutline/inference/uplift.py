@@ -178,11 +178,11 @@ def t_test(value: float, one: Floats, other: Floats, trial: Trial, level: float)
     Degrees of freedom are those of Σψ²; with fewer than six outcomes of the rarer kind in an arm, at most one less than
     there are. An arm of one row does not tell how much amounts differ.
     """
-    rows, influence = len(one), one - other
+    rows, influence, fewest = len(one), one - other, trial.fewest
     error = math.sqrt(float((influence**2).sum()) * rows / (rows - 1.0)) if rows > 1 else math.nan
     rounding = _NOTHING * max(float(np.abs(one).max()), float(np.abs(other).max()))
-    if not rounding < error < math.inf or (trial.fewest <= 1.0 and not trial.binary):
+    if not rounding < error < math.inf or (fewest <= 1.0 and not trial.binary):
         return DifferenceTest(method="both treat the same rows, or outcomes do not vary in the others")
-    freedom = freedom_in_small_class(effective_freedom(influence), trial.fewest)
+    freedom = freedom_in_small_class(effective_freedom(influence), fewest)
     half = t_quantile(level, freedom) * error
     return DifferenceTest(value - half, value + half, error, two_sided_p(value / error, freedom), "t", freedom)

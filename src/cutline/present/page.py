@@ -110,8 +110,7 @@ def _in_order(sections: Sequence[Section], options: Mapping[str, Any]) -> list[S
     Pictures and tables of the answer stand below its sentences; sections without a title join the one before.
     """
     costs = next((s for s in sections if s.name == "costs"), None) if options.get("cost_fp") is not None else None
-    sentences = [part for part in sections[0].parts if isinstance(part, str)]
-    shown = [part for part in sections[0].parts if not isinstance(part, str)]
+    sentences, shown = sections[0].sentences, sections[0].shown
     ordered = [Section("answer", sentences)]
     if shown:
         ordered.append(Section("lead", shown, "In numbers"))

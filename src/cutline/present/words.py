@@ -130,7 +130,7 @@ def evaluation_sections(
     worth = worth_section([ev])
     if worth is not None and ev.cut_by in _WORTH_ORDERS:  # the list that is cut is another one than that of the scores
         at_cut, point = [*worth.sentences, _BY_SCORE], point if detail else None
-        worth = replace(worth, parts=[part for part in worth.parts if not isinstance(part, str)])
+        worth = replace(worth, parts=worth.shown)
     if measures:
         at_cut = [*_asked(ev, measures), *at_cut]
     other_list = [] if list_size is None else [list_size_section([ev], list_size)]
@@ -145,7 +145,7 @@ def evaluation_sections(
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    yield from (replace(section, parts=section.parts[len(section.sentences) :]) for section in other_list)
+    yield from (replace(section, parts=section.shown) for section in other_list)
     yield from filter(None, [worth, places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
@@ -235,7 +235,7 @@ def comparison_sections(
     worth = worth_section(evaluations, comparison)
     if worth is not None and first.cut_by in _WORTH_ORDERS:
         answers = [*worth.sentences, _BY_SCORE]
-        worth = replace(worth, parts=[part for part in worth.parts if not isinstance(part, str)])
+        worth = replace(worth, parts=worth.shown)
     named = asked_keys(first, measures)[:1]
     if named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate":
         answers = [*_by_measure(comparison, named[0]), *answers]
@@ -246,7 +246,7 @@ def comparison_sections(
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    yield from (replace(section, parts=section.parts[len(section.sentences) :]) for section in other_list)
+    yield from (replace(section, parts=section.shown) for section in other_list)
     yield from filter(None, [worth])
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
