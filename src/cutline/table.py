@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from .errors import InputError, NoSuchKey, how_to_install, listed, look_up, show
-from .estimate import Estimate
+from .estimate import Estimate, Interval
 from .reference import documented
 from .types import Axes, FilePath
 from .validate import checked
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 @documented
 class HasRows:
-    """What hands out its rows: ``to_dicts`` is its own, the frames follow."""
+    """What hands out its rows: those of its ``table``, unless ``to_dicts`` is its own; the frames follow."""
+
+    table: Any
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as plain dicts."""
-        raise NotImplementedError
+        rows: list[dict[str, Any]] = self.table.to_dicts()
+        return rows
 
     def to_pandas(self) -> Any:
         """The rows of :meth:`to_dicts` as a pandas DataFrame."""
@@ -170,12 +173,33 @@ def values_of(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
+def as_plain(value: Any) -> Any:
+    """Results, tables and arrays within a document as plain values."""
+    for convert in ("to_dict", "to_dicts", "tolist"):
+        if hasattr(value, convert):
+            return getattr(value, convert)()
+    if isinstance(value, Mapping):
+        return {key: as_plain(item) for key, item in value.items()}
+    return [as_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 class DictResult(PicklesFields):
-    """A result that is one document: ``to_dict`` is its own, JSON follows."""
+    """A result that is one document of the attributes that ``document`` names: its fields, unless it names others."""
+
+    document: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result by name."""
-        raise NotImplementedError
+        """The result by name; an estimate and an interval by their ends, too (``name_low``, ``name_high``)."""
+        content: dict[str, Any] = {}
+        for name in self.document or [field.name for field in fields(self)]:  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if isinstance(value, Estimate):
+                content |= value.to_dict(name)
+            elif isinstance(value, Interval):
+                content |= {f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                content[name] = as_plain(value)
+        return content
 
     @checked
     def to_json(self, *, indent: int | None = None) -> str:
