@@ -1,4 +1,4 @@
-"""The doctor: which columns could be what, what looks wrong, what to run next; and rows of case and model."""
+"""The doctor: which columns could be what, what looks wrong, what to run next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
-from test_cli import FAST, refused, run
+from test_cli import FAST, run
 
 
 @pytest.fixture
@@ -167,51 +167,6 @@ def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_pa
     assert "61 rows" in run(*shlex.split(named.command)[1:], *FAST).stdout
     path.write_text("y,p\n" + "".join(f"{k % 2},{k}.5{'%' * (k % 2)}\n" for k in range(40)))
     assert any("'p' contains numbers in 20 cells of 40, but not in one notation" in s for s in cl.doctor(path).findings)
-
-
-@pytest.fixture
-def long(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
-    """The same scores in rows of case and model, shuffled, and as arrays."""
-    rng = np.random.default_rng(2)
-    n = 120
-    y = rng.integers(0, 2, n)
-    scores = {"tree": rng.random(n).round(3), "net": (0.3 * y + rng.random(n)).round(3)}
-    rows = [f"k{k},{model},{y[k]},{s[k]}" for model, s in scores.items() for k in range(n)]
-    path = tmp_path / "long.csv"
-    path.write_text("\n".join(["who,model,y,p", *rng.permutation(rows)]) + "\n")
-    return path, {"y": y, **scores}
-
-
-def test_rows_of_case_and_model(long: tuple[Path, dict[str, Any]]) -> None:
-    path, columns = long
-    expected = cl.compare(columns["y"], {m: columns[m] for m in ("tree", "net")}, measures=["roc_auc"], interval=None)
-    asked: dict[str, Any] = {"label": "y", "score": "p", "model": "model", "case": "who", "measures": ["roc_auc"]}
-    for stream in (True, False):
-        found = cl.compare(path, stream=stream, interval=None, **asked)
-        for model in ("tree", "net"):
-            assert found[model]["roc_auc"].value == pytest.approx(expected[model]["roc_auc"].value)
-            assert found[model].facts["rows"] == 120
-    done = run("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who", *FAST)
-    assert "models: 'net', 'tree'" in done.stderr
-    suggested = cl.doctor(path)
-    assert suggested.command == f"cutline compare {path} --label y --case who --model model --score p"
-    assert [row["could be"] for row in suggested.to_dicts()] == ["case", "model", "label", "score"]
-    assert "120 rows" in run(*shlex.split(suggested.command)[1:], *FAST).stdout
-
-
-def test_rows_of_case_and_model_that_contradict(long: tuple[Path, dict[str, Any]]) -> None:
-    path, columns = long
-    whole = path.read_text()
-    named = ("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who")
-    assert "needs four columns" in refused(*named[:-2])
-    path.write_text(whole + "k3,tree,1,0.5\n")
-    assert "column 'who' contains 'k3' twice for the model 'tree'" in refused(*named)
-    other = f"k3,net,{columns['y'][3]},"
-    path.write_text(whole.replace(other, f"k3,net,{1 - columns['y'][3]},"))
-    assert "column 'y' differs between the rows of case 'k3'" in refused(*named)
-    path.write_text("\n".join(line for line in whole.splitlines() if not line.startswith(other)) + "\n")
-    assert "column 'net': data row" in refused(*named)
-    assert "119" in run(*named, "--missing", "drop", *FAST).stdout
 
 
 def _letters(rng: np.random.Generator, models: tuple[str, ...] = ("lda_", "trees_"), n: int = 120) -> str:

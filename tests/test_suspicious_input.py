@@ -127,21 +127,6 @@ def test_chance_alone_is_no_reason_for_a_notice() -> None:
     assert cl.evaluate(Y, PROBABILITY, measures=["roc_auc"]).notices == []
 
 
-def test_rows_of_case_and_model_are_not_evaluated_as_one_model_without_a_word(tmp_path: Path) -> None:
-    path = tmp_path / "long.tsv"
-    rows = [
-        f"#{k}\t{model}\t{int(y)}\t{s:.4f}"
-        for k, (y, s) in enumerate(zip(Y, PROBABILITY, strict=True))
-        for model in "ab"
-    ]
-    path.write_text("\n".join(["id\tclf\toutcome\toutput", *rows]) + "\n")
-    done = run("evaluate", path, "--label", "outcome", "--score", "output", "--no-intervals")
-    assert "each case ('id') has a row for each model ('clf')" in done.stderr
-    assert "--case id --model clf" in done.stderr
-    path.write_text(path.read_text().replace("#0\ta\t", "#0\tb\t", 1))  # no longer one row each
-    assert "each case" not in run("evaluate", path, "--label", "outcome", "--score", "output", "--no-intervals").stderr
-
-
 def test_a_score_that_knows_the_label_is_said() -> None:
     (notice,) = cl.evaluate(Y, Y + 0.0, name="leak", measures=["roc_auc"]).notices
     assert notice == (
@@ -430,32 +415,6 @@ def test_commands_that_act_on_scores_say_that_they_rank_the_wrong_way(command: A
     pandas.DataFrame({"y": Y.astype(int), "p": 1 - PROBABILITY}).to_csv(path, index=False)
     done = run(command[0], path, "--resamples", 50, *command[1:])
     assert "ranks significantly worse than chance" in done.stderr
-
-
-def test_rows_of_case_and_model_are_told_by_every_command(tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    rows = [
-        (f"#{k}", model, "yes" if Y[k] else "no", MARGIN[k] + j) for k in range(100) for j, model in enumerate("ab")
-    ]
-    pandas.DataFrame(rows, columns=["case", "model", "y", "s"]).to_csv(path, index=False)
-    label = ("--label", "y", "--positive", "yes")
-    for command in (
-        ("select", "--quota", 5),
-        ("cut", *label, "--recall", 0.5),
-        ("plan", *label, "--cost", 1, "--value", 2, "--resamples", 20),
-        ("check", *label, "roc_auc >= 0.5", "--resamples", 20),
-    ):
-        done = run(command[0], path, "--score", "s", *command[1:])
-        assert "has a row for each model" in done.stderr, command
-
-
-def test_a_missing_score_of_a_long_file_is_named_by_its_row(tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    lines = ["case,model,y,s", *(f"{k},{m},{k % 2},{0.1 * k}" for k in range(6) for m in "ab")]
-    lines[8] = lines[8].rpartition(",")[0] + ","
-    path.write_text("\n".join(lines), encoding="utf-8")
-    asked = ("--label", "y", "--score", "s", "--case", "case", "--model", "model")
-    assert "column 's': data row 8 has a missing value" in refused("compare", path, *asked)
 
 
 def test_a_cut_on_another_scale_is_told(margins: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
 from .sources.open_source import open_source
-from .sources.profiles import Profile, case_and_model, label_candidates, profiles, score_candidates
+from .sources.profiles import Profile, label_candidates, profiles, score_candidates
 from .sources.row_filter import only_rows
 from .sources.sql_table import DUCKDB, lacking_sql
 from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
@@ -202,13 +202,10 @@ class _Examination:
                 candidates = outcomes
         if self.classes is not None:
             candidates = [self.classes.label]
-        self.long = None if self.classes is not None else case_and_model(table, self.profiles, candidates)
-        if self.long is not None:
-            candidates = [name for name in candidates if name not in self.long]
         self.labels = candidates
         self.label = candidates[0] if len(candidates) == 1 else None
         self.ignore_case = self.label in misspelled
-        free = [p for p in self.profiles if p.name not in (*candidates, *(self.long or ()))]
+        free = [p for p in self.profiles if p.name not in candidates]
         self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
         self.chosen = self.scores  # for the command
 
@@ -237,7 +234,7 @@ class _Examination:
 
     def _say_clusters(self) -> None:
         """Columns of persons or days that repeat: their rows are alike, so intervals are too short without clusters."""
-        if self.classes is not None or self.long is not None:
+        if self.classes is not None:
             return
         for p in self.profiles:
             there, words = p.rows - p.missing, set(re.split(r"[^a-z]+", p.name.casefold()))
@@ -297,8 +294,6 @@ class _Examination:
     def _roles(self, p: Profile) -> list[str]:
         if p.is_index:
             return ["index"]
-        if self.long is not None and p.name in self.long:
-            return ["case" if p.name == self.long[0] else "model"]
         roles = ["label"] if p.name in self.labels else []
         roles += ["score"] if p.name in self.scores else []
         there = max(p.rows - p.missing, 1)
@@ -317,11 +312,6 @@ class _Examination:
 
     def _balance(self) -> str:
         """How many of each class; and which class is positive, where that can be told."""
-        if self.long is not None:
-            case, model = self.long
-            self.say(
-                f"each case ({case!r}) has a row for each model ({model!r}): the command below compares the models"
-            )
         if self.label is None:
             why = f"several columns could be the label: {listed(self.labels)}"
             if not self.labels:  # columns of words with a few more values; the first goes into the command
@@ -396,7 +386,7 @@ class _Examination:
 
     def _scores(self) -> list[dict[str, Any]]:
         """Each possible score with its AUC, and what looks wrong with it."""
-        if self.label is None or self.classes is not None or self.long is not None:
+        if self.label is None or self.classes is not None:
             return []
         profile_of = {p.name: p for p in self.profiles}
         how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
@@ -467,7 +457,7 @@ class _Examination:
         if self.label is None:
             return self._line(["doctor", self.file, "--label", self.labels[0]]) if self.labels else ""
         tried = [self.chosen] if self.chosen else []
-        if self.classes is None and self.long is None and len(self.chosen) > 1:
+        if self.classes is None and len(self.chosen) > 1:
             tried += [[name] for name in self.chosen]
         problem = "no column of numbers could be the score"
         for usable in tried:
@@ -503,11 +493,7 @@ class _Examination:
             words += ["--ignore-case"] if self.ignore_case else []
             words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
             scores = [part for name in usable for part in ("--score", name)]
-            if self.long is not None:
-                case, model = self.long
-                words = ["compare", *words[1:], "--case", case, "--model", model, "--score", usable[0]]
-                compare(self.table, score=usable[0], case=case, model=model, **how)
-            elif len(usable) > 1:
+            if len(usable) > 1:
                 words = ["compare", *words[1:], *scores]
                 compare(self.table, score=list(usable), **how)
             else:

@@ -63,8 +63,7 @@ PARAMETERS: dict[str, str] = {
     "in each batch, not once over the whole list.",
     "by": "The segment of each row: a column of any values, or the name of one; several columns are crossed. Each "
     "segment is also reported separately.",
-    "case": "In a table with one row for each case and model, or case and class: the name of the column that tells "
-    "which case.",
+    "case": "In a table with one row for each case and class: the name of the column that tells which case.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
@@ -137,7 +136,6 @@ PARAMETERS: dict[str, str] = {
     "score": "The name of the score column.",
     "weight": "The name of the column with the number of cases of the population each row represents; not a count of "
     "equal rows.",
-    "model": "In a table with one row for each case and model: the name of the column with the model.",
     "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` raises an error, ``'drop'`` "
     "leaves the rows out and reports how many.",

@@ -55,7 +55,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     """The result of counts in place of rows."""
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
-        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "model", "case", "worth", "cost"),
+        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "case", "worth", "cost"),
         *("class_column", "stream", "worth", "cost", "exact", "tolerance"),
         *("negate", "ignore_case"),
         why="does not go with counts, which already have the number of positive cases",
@@ -141,13 +141,6 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     if not call.compares:
         call.refuse("case", why="goes with {class_column}: a row for each case and class")
         scores = {call.name or call.score: call.score}
-    elif call.model is not None or call.case is not None:
-        call.refuse(
-            "by",
-            why="needs a row for each case, not one for each case and model",
-            remedy="give the table a score column for each model",
-        )
-        table, scores = _widened(table, call)
     else:
         given = call.score
         if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
@@ -266,22 +259,6 @@ def _answer_sampled(table: Any, call: VerbCall) -> Any:
     return replace(ev, understood=understood)
 
 
-def _widened(table: Any, call: VerbCall) -> tuple[DuckTable, dict[str, str]]:
-    """A table with a row for each case and model as one with a score column for each model."""
-    from .sources.profiles import widened
-
-    model, case, score = call.model, call.case, call.score
-    if model is None or case is None or not isinstance(score, str):
-        problem = "a table with a row for each case and model needs three columns"
-        raise InputError(None, problem, "name {case}, {model} and one {score} column")
-    if not isinstance(table, DuckTable):
-        raise InputError("model", "goes with files and DuckDB", "pivot the frame first: a score column for each model")
-    how = call.pick("weight", "pos_label", "missing", "decimal", "ignore_case")
-    roles = Roles(call.label, {score: score}, **how)
-    wide, models = widened(table, roles, case=case, model=model)
-    return wide, {name: name for name in models}
-
-
 def _columns_of_segments(call: VerbCall) -> tuple[str, ...]:
     return _each_once([call.by] if isinstance(call.by, str) else call.by or (), "by", "column")
 
@@ -302,7 +279,7 @@ def _answer_classes(table: Any, call: VerbCall) -> Any:
     call.refuse("stream", why="is for two classes: the score matrix of several must fit in memory")
     how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _columns_of_segments(call)}
     if call.compares:
-        call.refuse("paired", "model", "case", why="is for two classes")
+        call.refuse("paired", why="is for two classes")
         names = call.label, call.score or (), call.predicted or (), call.classes
         rows, models = read_models(table, *names, ordered=call.ordered, **how)
         shared = {name: value for name, value in rows.arguments.items() if name != "predicted"}

@@ -49,7 +49,7 @@ R = TypeVar("R")
 _DRAWS = 2000  # replicates in memory where no number was given; a stream has fewer (STREAMED_RESAMPLES)
 _COUNTS = ("positives", "negatives", "rows", "low", "high")  # columns of a table of counts
 _TABLE = (
-    *("label", "score", "weight", "query", "model", "case", "class_column", "missing", *_COUNTS),
+    *("label", "score", "weight", "query", "case", "class_column", "missing", *_COUNTS),
     *("where", "ignore_case", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding"),
     *("memory_limit", "threads", "temp_directory", "stream"),
     *("exact", "tolerance"),
@@ -63,7 +63,7 @@ _TWO_CLASSES = (
 )
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("label", "weight", "case", "model", "class_column", *_COUNTS), check_column),
+    **dict.fromkeys(("label", "weight", "case", "class_column", *_COUNTS), check_column),
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
@@ -103,7 +103,6 @@ class Options(TypedDict, total=False):
     pos_label: Label
     neg_label: Any
     ordered: bool
-    case: str | None
     query: str | None
     threshold: float | None
     quota: QuotaLike | None
@@ -139,13 +138,13 @@ class EvaluateOptions(Options, total=False):
     name: str | None
     inclusion: Any
     estimator: str
+    case: str | None
     class_column: str | None
 
 
 class CompareOptions(Options, total=False):
     """The options of ``compare``."""
 
-    model: str | None
     paired: bool
     margin: float | None
 
@@ -315,8 +314,7 @@ def compare(
 
     The scores are a mapping from model to scores, or a frame with a column for each model. Columns of a table are
     named: ``compare(df, label="y", score=["a", "b"])``, or a mapping from model to column. A row counts if it has all
-    the scores. If a table has one row per case and model, ``score`` names its one score column, and ``model`` and
-    ``case`` name the columns of the model and the case.
+    the scores.
 
     **Several classes.** Models with a matrix or frame each, or with several columns each (``score={"lda": "lda_*",
     "trees": "trees_*"}`` or ``["lda_*", "trees_*"]``), or with ``predicted`` classes (a mapping from model to them),

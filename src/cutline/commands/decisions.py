@@ -21,7 +21,7 @@ from ..runtime import is_stream, temporary_folder, write_whole
 from . import options as o
 from .options import choice, column, command, option, share
 from .output import Report, emit, note, settings_line
-from .reading import load, load_models, negative_labels, one_score, opened, say_if_long
+from .reading import load, load_models, negative_labels, one_score, opened
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
@@ -430,7 +430,6 @@ def select(asked: SelectArguments) -> None:
         score = one_score(table, score)
         segment, places = (None, None) if asked.quota_by is None else _places(table, asked.quota_by, quota)
         rows = load(table, asked.but(by=() if segment is None else (segment,)), None, [score])
-        say_if_long(table, None, [score])
         try:
             if cut is None:
                 groups: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}

@@ -26,7 +26,6 @@ from .reading import (
     negative_labels,
     one_score,
     opened,
-    say_if_long,
     say_read,
 )
 
@@ -297,8 +296,6 @@ def evaluate(asked: EvaluateArguments) -> Report:
             taken["estimator"] = asked.estimator
         ev = evaluate_rows(table, **taken)
         say_read(ev.understood)
-        if engine == "memory" and not is_sampled:
-            say_if_long(table, columns.label, columns.scores, asked.weight)
     facts = facts_of(asked, columns, ev.dropped)
     if is_sampled:
         facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"], "estimator": asked.estimator}
@@ -592,15 +589,12 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
 
 _MODELS, _SHOWN = ("file", "label", "scores", "negate"), ("pairs", "why", "swaps", "consistency")
-_BY_CASE = ("predicted", "model", "case")
 
 
-class CompareArguments(JudgeArguments, takes=[*_MODELS, *_BY_CASE, *_JUDGED, "margin", *_SHOWN]):
+class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "margin", *_SHOWN]):
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
-    model: str | None = column("Column with the model (one row per case and model).")
-    case: str | None = column("Column with the case (one row per case and model).")
     margin: float | None = option("Differences below this do not matter to you.", section="Measures and intervals")
     pairs: bool = option(
         "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
@@ -622,7 +616,7 @@ OF_CONSISTENCY = [
 ]
 OF_SWAPS = [*_MODELS, *_SHOWN, "quota", *o.LABELS, "weight", "level", *o.READING, *o.PRINTED, *o.PLOT]
 OF_MODELS_OF_CLASSES = [
-    *(*_MODELS, *_BY_CASE, "weight", "cluster", *o.CLASS_ORDER, *o.INTERVALS, "margin", *o.PRINTED, *o.MEASURES),
+    *(*_MODELS, "predicted", "weight", "cluster", *o.CLASS_ORDER, *o.INTERVALS, "margin", *o.PRINTED, *o.MEASURES),
     *(*_SHOWN, *o.READING, *o.ENGINE, "html", *o.PLOT),
 ]
 # these have a meaning for one model of several classes, and not for a comparison of them
@@ -644,8 +638,8 @@ def compare(asked: CompareArguments) -> Report:
     """Compare models: which one is better, by how much, and whether the difference could be chance.
 
     FILE has one row per case, with its real outcome and a score column for each model. Without --score all
-    columns of fractions are compared. With --model and --case it has a row for each case and model. With more than
-    two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
+    columns of fractions are compared. With more than two classes, --score 'a_*' --score 'b_*' name the columns of
+    each model, or --predicted the classes it predicted.
 
     With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how
     the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1). With --consistency the
@@ -662,31 +656,24 @@ def compare(asked: CompareArguments) -> Report:
     engine = choose_engine(asked)
     if costs and engine != "memory":
         raise InputError("cost_fp", f"is not read from a stream (--engine {engine})", "leave it out")
-    by_case = asked.model is not None or asked.case is not None
     with opened(asked, engine=engine) as table:
-        if by_case:
-            columns = _columns_by_case(engine, asked)
-        elif engine != "spark" and asked.label is not None and _of_classes(table, asked, asked.label):
+        if engine != "spark" and asked.label is not None and _of_classes(table, asked, asked.label):
             return _compare_classes(table, asked, asked.label)
         for_classes = [f"--{name}" for name in ("predicted", "ordered", "order") if getattr(asked, name)]
         if for_classes:
             remedy = "name {label}, and each model's columns: --score 'a_*'"
             raise InputError(None, f"{for_classes[0]} is for several classes", remedy)
-        if not by_case:
-            columns = named_columns(engine, table, asked, asked.scores, several=True)
-            if len(columns.scores) < 2:
-                problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
-                raise InputError(None, problem, "name them with {score}")
-        taken = asked.of_table(engine, columns) | {"model": asked.model, "case": asked.case, "margin": asked.margin}
+        columns = named_columns(engine, table, asked, asked.scores, several=True)
+        if len(columns.scores) < 2:
+            problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
+            raise InputError(None, problem, "name them with {score}")
+        taken = asked.of_table(engine, columns) | {"margin": asked.margin}
         if asked.consistency:
             taken["measures"] = ["linear_ranking", "error_rate"]
             if len(columns.scores) != 2:
                 raise InputError("score", f"must name two models, not {listed(columns.scores)}", "give it twice")
-        made = compare_models(table, score=columns.scores[0] if by_case else columns.scores, **taken)
+        made = compare_models(table, score=columns.scores, **taken)
         cheapest = made.cheapest(**costs) if costs and not asked.by else None
-    if by_case:
-        note(f"models: {listed(made)}")
-        columns = Columns(columns.label, tuple(made))
     say_read(made.first.understood)
     facts = facts_of(asked, columns, made.first.dropped)
     settings = settings_of(made, made.first.facts["rows"], asked.measures)
@@ -715,18 +702,6 @@ def compare(asked: CompareArguments) -> Report:
     drawn = pictures(made, facts, asked, measures=asked.measures, list_size=asked.list_size)
     status = one_class_status(made.first, asked.measures)
     return Report(made, facts, settings, document, rows, sections, more, **drawn, status=status)
-
-
-def _columns_by_case(engine: str, asked: CompareArguments) -> Columns:
-    """The columns of a file with a row for each case and model."""
-    for key in ("by", "batch", "cluster"):
-        if getattr(asked, key):
-            raise InputError(key, "needs a row for each case, not one for each case and model", "leave it out")
-    if None in (asked.case, asked.model) or asked.label is None or len(asked.scores) != 1 or engine == "spark":
-        where = ", and is not read on Spark" if engine == "spark" else ""
-        problem = f"a file with a row for each case and model needs four columns{where}"
-        raise InputError(None, problem, "name {case}, {model}, {label} and one {score}")
-    return Columns(asked.label, asked.scores)
 
 
 def _of_classes(table: Any, asked: CompareArguments, label: str) -> bool:

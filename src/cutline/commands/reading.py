@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
     from ..sources.frames import LoadedColumns
 
-# Where columns that were not named are looked at, too: it costs a pass over each of them, for a note on a file that is
-# mostly not of case and model.
-_FEW_COLUMNS, _FEW_ROWS = 50, 200_000
 # Bytes from which a file is streamed: columns and compressed text take several times as much when they are loaded.
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}
 
@@ -227,8 +223,6 @@ def load_models(
         rows = load(table, asked, columns.label, [*columns.scores, *amounts])
         of_rows = {name: rows.scores[name] for name in amounts}
         rows = replace(rows, scores={name: rows.scores[name] for name in columns.scores})
-        if alone:
-            say_if_long(table, columns.label, columns.scores, asked.weight)
     if alone:
         say_if_suspicious(rows)
     return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped), of_rows)
@@ -280,26 +274,6 @@ def say_if_suspicious(rows: LoadedColumns) -> None:
         ev = evaluate(rows.positive, score, name=name, sample_weight=rows.weight, measures=["roc_auc"])
         for sentence in notices_of([ev], COMMAND_LINE):
             note(f"note: {sentence}")
-
-
-def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weight: str | None = None) -> None:
-    """Note where rows are of case and model: together they are no model, and no independent rows."""
-    from ..sources.profiles import case_and_model, label_candidates, profiles
-
-    taken = (label, *scores, weight)
-    others = [
-        column.name for column in table.columns if column.name not in taken and column.kind in ("text", "integer")
-    ]
-    if not 2 <= len(others) <= _FEW_COLUMNS or table.aggregate(["count(*)"])[0] > _FEW_ROWS:
-        return
-    columns = profiles(table, others, exact=True)
-    pair = case_and_model(table, columns, label_candidates(table, columns) if label is None else [label])
-    if pair is not None:
-        case, model = pair
-        note(
-            f"note: each case ({show(case)}) has a row for each model ({show(model)}), taken here as one; "
-            f"to compare the models: cutline compare … --case {shlex.quote(case)} --model {shlex.quote(model)}"
-        )
 
 
 def complete_rows(

@@ -1,4 +1,4 @@
-"""What the columns of a table could be: a profile of each, which can only be meant, and rows by case and model."""
+"""What the columns of a table could be: a profile of each, and which can only be meant."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from ..errors import InputError, listed, show
 from . import rules
 from .duckdb import DuckTable
 from .frames import MemoryTable
-from .sql_table import DUCKDB, Column, Roles, check, lacking_sql
+from .sql_table import DUCKDB, Column, lacking_sql
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
-_MOST_MODELS = 30  # values of a column that could name the models of a table with a row for each case and model
 _DOCTOR = " (cutline doctor lists what each column could be)"
-_MOST_WIDENED = 100  # models of such a table: each becomes a column
 _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
 
 
@@ -217,23 +215,6 @@ def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
     return possible
 
 
-def case_and_model(table: DuckTable, found: Sequence[Profile], labels: Sequence[str]) -> tuple[str, str] | None:
-    """The columns of case and model, where every case has one row for each model and one label; exact profiles."""
-    whole = [p for p in found if not (p.is_number and not p.whole) and not p.missing and not p.is_index]
-    models = [p for p in whole if p.sort == rules.WORD and 2 <= p.distinct <= _MOST_MODELS]
-    for model in models:
-        for case in whole:
-            same = [table.named[name].sql for name in labels if name not in (case.name, model.name)]
-            if not same or case is model or case.distinct * model.distinct != model.rows:
-                continue
-            one, other = (table.named[p.name].sql for p in (case, model))
-            terms = [f"count(DISTINCT {other}) < {model.distinct}", *(f"count(DISTINCT {cell}) > 1" for cell in same)]
-            odd = f"SELECT 1 FROM {table.relation} GROUP BY {one} HAVING {' OR '.join(terms)} LIMIT 1"
-            if not table.rows(odd):
-                return case.name, model.name
-    return None
-
-
 def score_candidates(found: Sequence[Profile]) -> list[str]:
     """The columns of numbers that can be scores, never one that numbers rows: fractions, else whole numbers."""
     numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
@@ -269,44 +250,3 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
         said = f"{table.name}: several columns could be the score: {listed(possible)}"
         raise InputError(None, said, f"choose one with {{score}}{instead}{_DOCTOR}")
     return possible
-
-
-def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
-    """The wide table and its models. A case that a model did not score lacks that score.
-
-    ``roles`` are those of the table as it stands, and are checked on its rows: errors name a row of the file.
-    """
-    check(table, roles)
-    (score,), label, weight = roles.scores.values(), str(roles.label), roles.weight
-    roles_of = {"case": case, "model": model, "label": label, "score": score, **({"weight": weight} if weight else {})}
-    own = {role: table.column(name, role) for role, name in roles_of.items()}
-    for role in ("case", "model"):
-        gone = table.first(f"{own[role].sql} IS NULL", own[role].sql)
-        if gone is not None:
-            raise table.refuse(InputError(role, "has a missing value", "fill it in", row=gone[0]), roles_of[role])
-    which = f"CAST({own['model'].sql} AS VARCHAR)"
-    models = table.distinct(which, "true", _MOST_WIDENED + 1)
-    if len(models) > _MOST_WIDENED:
-        raise table.refuse(InputError("model", f"has more than {_MOST_WIDENED} models", "name another column"), model)
-    at = own["case"].sql
-    twice = f"SELECT {at}, {which} FROM {table.relation} GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 1"
-    for value, name in table.rows(twice):
-        problem = f"contains {show(value)} twice for the model {show(name)}"
-        raise table.refuse(InputError("case", problem, "give each case one row for each model"), case)
-    for role in own.keys() & {"label", "weight"}:
-        several = f"HAVING count(DISTINCT {own[role].sql}) > 1 ORDER BY 1 LIMIT 1"
-        for (value,) in table.rows(f"SELECT {at} FROM {table.relation} GROUP BY 1 {several}"):
-            problem = f"differs between the rows of case {show(value)}"
-            raise table.refuse(InputError(role, problem, f"give each case one {role}"), own[role].name)
-    kept = ["case", "label", *(["weight"] if weight else [])]
-    cells = [f"any_value({own[role].sql}) AS {role}_" for role in kept]
-    cells += [
-        f"any_value({own['score'].sql}) FILTER (WHERE {which} = {DUCKDB.literal(name)}) AS score_{k}_"
-        for k, name in enumerate(models)
-    ]
-    numbered = f"(SELECT *, row_number() OVER () AS {table.row} FROM {table.relation})"
-    relation = f"(SELECT {', '.join(cells)} FROM {numbered} GROUP BY {own['case'].sql} ORDER BY min({table.row}))"
-    columns = [Column(roles_of[role], f"{role}_", own[role].type) for role in kept]
-    columns += [Column(name, f"score_{k}_", own["score"].type) for k, name in enumerate(models)]
-    wide = DuckTable(table.name, columns, relation, table.run, table.interrupt, table.files)
-    return wide, models
