@@ -5,7 +5,7 @@
     python benchmarks/sampled_labels.py --sims 40         fewer samples
 
 plan        100,000 rows, 1 % positive, 500 labels: the error of qrecall@1000 against the whole list, by drawing rows
-            evenly and by ``label_plan``, with both estimators of ``audit``; coverage of its 95 % intervals
+            evenly and by ``label_plan``; coverage of its 95 % intervals
 audit       10,000 rows: an even draw, a draw by strata of the score, labels for the first 200 and a random 5 %, and
             labels for cases that were acted on for other reasons; coverage of the interval for the list's own values
 good        very good models with few labelled positives: coverage and length
@@ -61,12 +61,11 @@ def hidden(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def part_plan(sims: int) -> None:
     worlds = [(normal, 0.8), (normal, 1.35), (normal, 2.0), (normal, 2.5), (half_blind, 1.5), (heavy, 1.8)]
     print("plan: RMSE of qrecall@1000 and coverage of its interval; 100,000 rows, 1 % positive, 500 labels")
-    print(f"{'world':<16}{'Qrecall':>8}{'even':>8}{'hajek':>8}{'assisted':>9}{'cov. h':>8}{'cov. a':>8}{'expected':>9}")
+    print(f"{'world':<16}{'Qrecall':>8}{'even':>8}{'planned':>9}{'coverage':>9}{'expected':>9}")
     for world, gap in worlds:
         rng = np.random.default_rng(1)
-        errors: dict[str, list[float]] = {"even": [], "hajek": [], "assisted": []}
-        held = {"hajek": 0, "assisted": 0}
-        truths, told = [], []
+        errors: dict[str, list[float]] = {"even": [], "planned": []}
+        held, truths, told = 0, [], []
         for k in range(sims):
             y, s = world(rng, 100_000, 0.01, gap)
             truth = cl.qrecall(y, s, quota=1000)
@@ -77,15 +76,13 @@ def part_plan(sims: int) -> None:
             plan = cl.label_plan(s, budget=500, measure="qrecall@1000", seed=k, prevalence=0.01)
             told.append(plan.standard_error)
             label = hidden(y, plan.rows)
-            for kind in ("hajek", "assisted"):
-                e = cl.evaluate(label, s, inclusion=plan.inclusion, measures=["qrecall@1000"], estimator=kind)
-                found = e["qrecall@1000"]
-                errors[kind].append(found.value - truth)
-                held[kind] += found.low <= truth <= found.high
+            found = cl.evaluate(label, s, inclusion=plan.inclusion, measures=["qrecall@1000"])["qrecall@1000"]
+            errors["planned"].append(found.value - truth)
+            held += found.low <= truth <= found.high
         rmse = {kind: np.sqrt(np.nanmean(np.square(v))) for kind, v in errors.items()}
         print(
-            f"{world.__name__ + f' {gap:g}':<16}{np.mean(truths):8.3f}{rmse['even']:8.3f}{rmse['hajek']:8.3f}"
-            f"{rmse['assisted']:9.3f}{held['hajek'] / sims:8.1%}{held['assisted'] / sims:8.1%}{np.mean(told):9.3f}",
+            f"{world.__name__ + f' {gap:g}':<16}{np.mean(truths):8.3f}{rmse['even']:8.3f}{rmse['planned']:9.3f}"
+            f"{held / sims:9.1%}{np.mean(told):9.3f}",
             flush=True,
         )
 
@@ -121,7 +118,7 @@ def other_reasons(rng: np.random.Generator, y: np.ndarray, s: np.ndarray) -> np.
 
 
 def part_audit(sims: int) -> None:
-    print("audit: coverage of 95 % intervals (error against that of labelled rows alone); 10,000 rows")
+    print("audit: coverage of 95 % intervals (error against that of labelled rows by 1 / inclusion); 10,000 rows")
     designs: list[Callable[..., Any]] = [even, by_strata, acted_on, other_reasons]
     worlds = [
         (normal, 0.05, 1.35),
@@ -131,30 +128,31 @@ def part_audit(sims: int) -> None:
         (ties, 0.1, 1.0),
     ]
     shown = {name: name.partition("(")[0][:11] for name in MEASURES}
-    print(f"{'world':<20}{'design':<15}{'kind':<9}" + "".join(f"{name:>12}" for name in shown.values()))
+    print(f"{'world':<20}{'design':<15}" + "".join(f"{name:>12}" for name in shown.values()))
     for world, share, gap in worlds:
         for design in designs:
             rng = np.random.default_rng(2)
-            held = {kind: dict.fromkeys(MEASURES, 0) for kind in ("assisted", "hajek")}
-            gaps: dict[str, dict[str, list[float]]] = {kind: {m: [] for m in MEASURES} for kind in held}
+            held = dict.fromkeys(MEASURES, 0)
+            gaps: dict[str, list[tuple[float, float]]] = {m: [] for m in MEASURES}
             for _ in range(sims):
                 y, s = world(rng, 10_000, share, gap)
                 chance = design(rng, y, s)
                 label = hidden(y, np.flatnonzero(rng.random(len(y)) < chance))
                 real = cl.evaluate(y, s, measures=MEASURES, interval=None)
-                for kind in held:
-                    ev = cl.evaluate(label, s, inclusion=chance, measures=MEASURES, estimator=kind)
-                    for m in MEASURES:
-                        held[kind][m] += ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9
-                        gaps[kind][m].append(ev[m].value - real[m].value)
-            for kind in held:
-                cells = []
+                ev = cl.evaluate(label, s, inclusion=chance, measures=MEASURES)
+                there = np.flatnonzero(label == label)
+                plain = cl.evaluate(
+                    y[there], s[there], sample_weight=1.0 / chance[there], measures=MEASURES, interval=None
+                )
                 for m in MEASURES:
-                    one, two = (float(np.sqrt(np.mean(np.square(gaps[k][m])))) for k in (kind, "hajek"))
-                    ratio = f"({one / two:.2f})" if kind == "assisted" and two > 0 else ""
-                    cells.append(f"{held[kind][m] / sims:6.0%}{ratio:<6}")
-                name = f"{world.__name__} {share:g} {gap:g}"
-                print(f"{name:<20}{design.__name__:<15}{kind:<9}" + "".join(cells), flush=True)
+                    held[m] += ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9
+                    gaps[m].append((ev[m].value - real[m].value, plain[m].value - real[m].value))
+            cells = []
+            for m in MEASURES:
+                one, two = np.sqrt(np.nanmean(np.square(gaps[m]), axis=0))
+                cells.append(f"{held[m] / sims:6.0%}{f'({one / two:.2f})' if two > 0 else '':<6}")
+            name = f"{world.__name__} {share:g} {gap:g}"
+            print(f"{name:<20}{design.__name__:<15}" + "".join(cells), flush=True)
 
 
 def part_good(sims: int) -> None:
@@ -162,21 +160,20 @@ def part_good(sims: int) -> None:
     names = ["average_precision", "roc_auc", "hit_rate@200", "qrecall@200"]
     for gap in (2.5, 3.5, 4.5):
         rng = np.random.default_rng(5)
-        for kind in ("assisted", "hajek"):
-            held: dict[str, list[bool]] = {m: [] for m in names}
-            length: dict[str, list[float]] = {m: [] for m in names}
-            for _ in range(sims):
-                y, s = normal(rng, 5000, 0.02, gap)
-                known = rng.random(len(y)) < 0.05
-                if not y[known].any():
-                    continue
-                ev = cl.evaluate(hidden(y, np.flatnonzero(known)), s, inclusion=0.05, measures=names, estimator=kind)
-                real = cl.evaluate(y, s, measures=names, interval=None)
-                for m in names:
-                    held[m].append(ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9)
-                    length[m].append(ev[m].high - ev[m].low)
-            cells = "".join(f"{m:>20} {np.mean(held[m]):4.0%} ({np.mean(length[m]):.2f})" for m in names)
-            print(f"d′ {gap:g} {kind:<9}{cells}", flush=True)
+        held: dict[str, list[bool]] = {m: [] for m in names}
+        length: dict[str, list[float]] = {m: [] for m in names}
+        for _ in range(sims):
+            y, s = normal(rng, 5000, 0.02, gap)
+            known = rng.random(len(y)) < 0.05
+            if not y[known].any():
+                continue
+            ev = cl.evaluate(hidden(y, np.flatnonzero(known)), s, inclusion=0.05, measures=names)
+            real = cl.evaluate(y, s, measures=names, interval=None)
+            for m in names:
+                held[m].append(ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9)
+                length[m].append(ev[m].high - ev[m].low)
+        cells = "".join(f"{m:>20} {np.mean(held[m]):4.0%} ({np.mean(length[m]):.2f})" for m in names)
+        print(f"d′ {gap:g} {cells}", flush=True)
 
 
 def part_prevalence(sims: int) -> None:

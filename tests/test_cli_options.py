@@ -73,7 +73,6 @@ VALUES: dict[str, list[str]] = {
     "vote": ["rank"],
     "folds": ["4"],
     "inclusion": ["i"],
-    "estimator": ["hajek"],
     "interval": ["bootstrap"],
     "quota_by": ["r=n:3,s:4"],
     "tolerance": ["0.01"],
@@ -115,7 +114,7 @@ TAKEN = {
     "compare --consistency": evaluate.OF_CONSISTENCY,
 }
 NOT_BESIDE = {
-    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion", "estimator"},
+    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion"},
     "evaluate --recall": {
         *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
         *(
@@ -127,11 +126,11 @@ NOT_BESIDE = {
             "worth",
             "tolerance",
         ),  # of the evaluation, not of the cut
-        *("inclusion", "estimator"),
+        "inclusion",
     },
     "evaluate --by": {
         *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "quota_by", "prevalence"),
-        *("inclusion", "estimator"),
+        "inclusion",
     },
     "compare --swaps": {"scores"},  # exactly two
     "compare --consistency": {"scores"},
@@ -139,7 +138,6 @@ NOT_BESIDE = {
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
     "cut": {"precision", "specificity", "fpr", "maximize"},
-    "label-plan": {"positive", "label"},
 }
 
 

@@ -269,7 +269,6 @@ def test_a_refusal_names_the_argument_that_was_given() -> None:
         (lambda: selective_voting(Y, models, marks=["zz"]), "marks is 'zz', which is not in the catalogue"),
         (lambda: selection_power(Y, models, goal="zz"), "goal is 'zz', which is not in the catalogue"),
         (lambda: cl.plan(Y, P, quota=3, sample_weight=[0.001] * 6), "sample_weight adds up to 0.006 cases"),
-        (lambda: cl.label_plan(P, budget=3, measure="pem", pos_label=1), "pos_label goes with label=…; leave it out"),
         (lambda: cl.swap_test(Y, P, P, quota=10), "quota is 10; it must be from 1 to the number of cases, 6"),
         (
             lambda: selection_power(Y, models, ["pem"], quota=11, set_size=10),

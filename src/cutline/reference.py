@@ -68,10 +68,8 @@ PARAMETERS: dict[str, str] = {
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
     "evaluations and plans also a pair of it and its standard error.",
-    "label_plan.prevalence": "The share of positives to expect if no labels are known yet. By default the mean of the "
+    "label_plan.prevalence": "The share of positives to expect. By default the mean of the "
     "scores if they are probabilities, otherwise 5%.",
-    "label_plan.label": "The labels known so far, None or nan elsewhere. They improve the choice, and those rows are "
-    "not drawn again.",
     "inclusion": "The probability that each row had of being labelled, whether it was or not, or the name of its "
     "column; one number if it is the same for all.",
     "label_plan.budget": "How many rows can be labelled.",
@@ -254,8 +252,6 @@ PARAMETERS: dict[str, str] = {
     "pattern (``'lda_*'``) or a list of columns for each model.",
     "predicted": "The predicted class of each case, or the name of its column; of several models a mapping from name "
     "to either. By default the class with the highest score (in a tie, the first).",
-    "evaluate.estimator": "With ``inclusion``: ``'assisted'`` also uses the scores of the rows without a label; "
-    "``'hajek'`` uses only the labelled rows, weighted by 1 / inclusion.",
     "evaluate.name": "The name of the model, for tables, plots and reports. By default the name of the score column.",
     "evaluate.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",

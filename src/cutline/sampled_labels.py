@@ -28,11 +28,8 @@ from .inference.known_labels import (
 )
 from .quotas import Quotas, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
-from .sources.duckdb import Machine
-from .sources.file_formats import TextFormat
-from .sources.frames import MemoryTable, lacking_cells, taken_cells
-from .sources.given_columns import read_known_labels
-from .sources.open_source import open_source
+from .sources.frames import lacking_cells, taken_cells
+from .sources.given_columns import read_columns
 from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
 from .validate import check_number, check_whole, checked
 
@@ -49,7 +46,6 @@ def evaluate_sampled_labels(
     threshold: float | None,
     quota: int | float | Quotas | None,
     measures: Sequence[Any] | None,
-    estimator: str,
     interval: str | None,
     level: float,
 ) -> Evaluation:
@@ -66,13 +62,13 @@ def evaluate_sampled_labels(
         obstacles[spec] = obstacle_of(spec, scores, threshold, measures is None)
         if spec.ties != "expected":
             obstacles[spec] = "rows without a label have no best or worst order"
-        elif estimator == "assisted" and spec.measure.part == "cut" and not is_algebra(spec):
-            obstacles[spec] = "estimated labels do not have the spread of real ones: use the estimator hajek"
+        elif spec.measure.part == "cut" and not is_algebra(spec):
+            obstacles[spec] = "estimated labels do not have the spread of real ones"
     if measures is None and (rows.inclusion == 0.0).any():
         raise unreachable(rows, "the whole list")
-    estimates = audit_estimates(specs, rows, estimator, obstacles, settings)
+    estimates = audit_estimates(specs, rows, obstacles, settings)
     quotas = () if quota is None else quota_sizes(quota, float(len(rows)))[0]
-    evidence = audited(rows, cut_edges(rows, quotas), estimator, level)  # for curves, and pages that show the quota
+    evidence = audited(rows, cut_edges(rows, quotas), level)  # for curves, and pages that show the quota
     return Evaluation(
         name,
         evidence,
@@ -90,7 +86,7 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
-    known, positive = _split(label, n, pos_label, score, "y_true")
+    known, positive = _split(label, n, pos_label, score)
     chance = _chances(inclusion, n)
     lost = "look it up; where labels get lost, give the probability that one is there"
     for bad, problem, remedy in (
@@ -99,34 +95,29 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
     ):
         if bad.any():
             raise InputError("inclusion", problem, remedy, row=int(np.argmax(bad)))
-    if not known.any():
-        raise InputError("y_true", "contains no label", "label some of the rows; label_plan chooses them")
     return KnownLabels(score, known, positive, chance), scores
 
 
-def _split(
-    label: Any, n: int, pos_label: Any, score: NDArray[Any], argument: str
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which labels are known, and which of these are positive."""
     if isinstance(label, str | bytes | dict | set) or not hasattr(label, "__len__"):
-        raise InputError(argument, f"is of type {type(label).__name__}", "pass an array, a list or a Series")
+        raise InputError("y_true", f"is of type {type(label).__name__}", "pass an array, a list or a Series")
     if len(getattr(label, "shape", (n,))) != 1:
-        raise InputError(argument, "is a table, not one column", "pass one of its columns")
+        raise InputError("y_true", "is a table, not one column", "pass one of its columns")
     gone = lacking_cells(label)
     if len(gone) != n:
-        raise different_lengths(argument, len(gone), "y_score", n)
-    positive = np.zeros(n, np.bool_)
-    kept = np.flatnonzero(~gone)
-    if len(kept):
-        cells = taken_cells(label, kept)
-        if (isinstance(cells, np.ndarray) and cells.dtype.kind == "O") or isinstance(cells, list):
-            # NumPy reads a list by the type of its cells: these were objects because some were missing
-            cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
-        try:
-            positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
-        except InputError as error:
-            row = int(kept[error.row]) if isinstance(error.row, int) else error.row
-            raise error.but(argument=argument if error.argument == "y_true" else error.argument, row=row) from None
+        raise different_lengths("y_true", len(gone), "y_score", n)
+    positive, kept = np.zeros(n, np.bool_), np.flatnonzero(~gone)
+    if not len(kept):
+        raise InputError("y_true", "contains no label", "label some of the rows; label_plan chooses them")
+    cells = taken_cells(label, kept)
+    if (isinstance(cells, np.ndarray) and cells.dtype.kind == "O") or isinstance(cells, list):
+        # NumPy reads a list by the type of its cells: these were objects because some were missing
+        cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+    try:
+        positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
+    except InputError as error:
+        raise error.but(row=int(kept[error.row]) if isinstance(error.row, int) else error.row) from None
     return ~gone, positive
 
 
@@ -208,8 +199,6 @@ def label_plan(
     score: str | None = None,
     budget: int,
     measure: Any,
-    label: Any = None,
-    pos_label: Any = None,
     prevalence: float | None = None,
     seed: int = 0,
 ) -> LabelPlan:
@@ -219,11 +208,8 @@ def label_plan(
     effect of that label on the measure; no probability is 0. Look up ``plan.rows`` and pass ``plan.inclusion`` to
     :func:`evaluate`. Only the order of the scores matters, except for measures of probabilities.
 
-    ``label``: labels that are already known (None or nan elsewhere). They improve the plan; those rows are not drawn
-    again, and their ``inclusion`` is 1. Without labels, ``prevalence`` is the expected share of positives (by default
-    the mean of the scores if they are probabilities, otherwise 5%).
-
-    Columns of a table are named: ``label_plan(table, score="p", label="y", budget=200, measure="pem")``.
+    ``prevalence`` is the expected share of positives (by default the mean of the scores if they are probabilities,
+    otherwise 5%). The column of a table is named: ``label_plan(table, score="p", budget=200, measure="pem")``.
 
     >>> import numpy as np
     >>> score = np.random.default_rng(0).random(10_000)
@@ -233,13 +219,8 @@ def label_plan(
     >>> plan.standard_error < plan.simple_random_error
     True
     """
-    if pos_label is not None and label is None:
-        raise InputError("pos_label", "goes with {label}", "leave it out")
     if score is not None:
-        with open_source(y_score, None, Machine(), TextFormat()) as table:
-            labels, columns, _ = read_known_labels(table, label, [score], pos_label=pos_label)
-        pos_label = pos_label if isinstance(table, MemoryTable) else None  # else what is positive was read already
-        y_score, label = columns[score], labels
+        y_score = read_columns(y_score, None, [score]).scores[score]
     values, low, high = as_numbers(y_score, "y_score")
     n = len(values)
     scores = Sample(np.zeros(n, np.bool_), values, None, low, high)
@@ -253,12 +234,10 @@ def label_plan(
     check_threshold(spec, scores)
     if spec.measure.needs_quota and not isinstance(spec.quota, Quotas):
         resolve_quota(spec.quota, float(n))
-    known, positive = (np.zeros(n, np.bool_),) * 2 if label is None else _split(label, n, pos_label, values, "label")
-    rows = KnownLabels(values, known, positive, np.ones(n))
-    left = n - int(np.count_nonzero(known))
-    if budget > left:
-        of = "rows" if left == n else "rows without a label"
-        raise InputError("budget", f"is {budget:,}, but there are {left:,} {of}", "label at most that many")
+    nothing = np.zeros(n, np.bool_)
+    rows = KnownLabels(values, nothing, nothing, np.ones(n))
+    if budget > n:
+        raise InputError("budget", f"is {budget:,}, but there are {n:,} rows", "label at most that many")
     if prevalence is None:
         share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
     else:
@@ -267,13 +246,12 @@ def label_plan(
     if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for _, effect in effects):
         raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
     inclusion = inclusion_chances(rows, effects, budget)
-    even = np.where(known, 1.0, budget / left)
     return LabelPlan(
         str(spec),
         draw_systematically(rows, inclusion, seed),
         inclusion,
         expected_error(rows, effects, inclusion),
-        expected_error(rows, effects, even),
+        expected_error(rows, effects, np.full(n, budget / n)),
         float((effects[0][0] * rows.size).sum() / n),
         values,
         seed,

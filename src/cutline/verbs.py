@@ -72,7 +72,6 @@ _RULES: dict[str, Rule] = {
     "cost": lambda value, _: value,  # of each row: checked with the worth
     "exact": check_flag,
     "tolerance": lambda value, name: check_number(value, name, 0.0, math.inf, open_ends=True),
-    "estimator": one_of("assisted", "hajek"),  # how labels of some rows are used
     "interval": lambda value, name: (
         value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
     ),  # more follows with the shape
@@ -81,7 +80,7 @@ _RULES: dict[str, Rule] = {
 
 # what options are by default; None for those that are not here
 _DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
-_DEFAULTS |= {"estimator": "assisted", "cut_by": "score", "exact": True, "negate": False, "ignore_case": False}
+_DEFAULTS |= {"cut_by": "score", "exact": True, "negate": False, "ignore_case": False}
 
 
 class Options(TypedDict, total=False):
@@ -137,7 +136,6 @@ class EvaluateOptions(Options, total=False):
 
     name: str | None
     inclusion: Any
-    estimator: str
     case: str | None
     class_column: str | None
 
@@ -229,9 +227,8 @@ def evaluate(
 
     **Labels of some rows only.** With ``inclusion``, the probability with which each row was labelled, labels may be
     missing (None or nan). Every measure is then estimated for the whole list, with an interval for what all labels
-    would give. The estimator ``"assisted"`` also uses the scores of rows without a label: a curve through the known
-    labels gives each of them a probability of being positive, corrected section by section by the residuals
-    (y − m)(1/π − 1) of the known labels. ``"hajek"`` uses only the labelled rows, weighted by 1/π. Rows that cannot be
+    would give. Rows without a label help: a curve through the known labels gives each of them a probability of being
+    positive, corrected section by section by the residuals (y − m)(1/π − 1) of the known labels. Rows that cannot be
     labelled (inclusion 0) raise an error, unless no requested measure depends on them.
 
     **Another share of positives.** With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a
@@ -544,7 +541,6 @@ def judge(
 
         overall: Any = compare_samples(samples, facts=facts, **how, **call.pick("paired", "margin"))
     else:
-        call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
         ((name, sample),) = samples.items()
         overall = evaluate_sample(sample, name=name, facts=facts, counted=counted, **how)
     if by is None:
@@ -573,7 +569,7 @@ def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name
         why="does not go with {inclusion}",
     )
     interval = one_of(None, "auto")(call.interval, "interval")
-    how = call.pick("pos_label", "threshold", "quota", "measures", "estimator", "level")
+    how = call.pick("pos_label", "threshold", "quota", "measures", "level")
     return evaluate_sampled_labels(label, y_score, inclusion, name=name, interval=interval, **how)
 
 

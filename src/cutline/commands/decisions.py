@@ -21,7 +21,7 @@ from ..runtime import is_stream, temporary_folder, write_whole
 from . import options as o
 from .options import choice, column, command, option, share
 from .output import Report, emit, note, settings_line
-from .reading import load, load_models, negative_labels, one_score, opened
+from .reading import load, load_models, one_score, opened
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
@@ -307,22 +307,18 @@ def vote(asked: VoteArguments) -> Report:
     return Report(made, loaded.facts, settings, made.to_dict, made.marks.to_dicts)
 
 
-class LabelPlanArguments(
-    o.Arguments, takes=["file", *o.LABELS[:3], "seed", *o.TEXT_FORMAT, *o.PRINTED, *o.WRITTEN, "score"]
-):
+class LabelPlanArguments(o.Arguments, takes=["file", "seed", *o.TEXT_FORMAT, *o.PRINTED, *o.WRITTEN, "score"]):
     """The options of ``label-plan``."""
 
     budget: int = option("Number of rows you can label.", required=True)
     measure: str = option("Measure to estimate, e.g. qrecall@1000.", required=True, metavar="NAME")
-    label: str | None = column("Labels known so far (empty if unknown); improves the plan.")
-    prevalence: float | None = share("Expected share of positives, if no labels are known.")
+    prevalence: float | None = share("Expected share of positives.")
 
 
 @command(
     LabelPlanArguments,
     """\
   cutline label-plan scores.csv --score p --budget 500 --measure qrecall@1000 -o to_label.csv
-  cutline label-plan scores.csv --score p --budget 200 --measure precision --label y -o next.csv
 """,
 )
 def label_plan(asked: LabelPlanArguments) -> Report:
@@ -333,35 +329,20 @@ def label_plan(asked: LabelPlanArguments) -> Report:
     --inclusion inclusion on it.
     """
     from ..sampled_labels import label_plan as plan_rows
-    from ..sources.given_columns import read_known_labels
 
     output_kind(asked.output)
     with opened(asked) as table:
         score = one_score(table, asked.score)
         every = load(table, asked, None, [score])
-        labels = None
-        if asked.label is not None:
-            cells = table.column(asked.label, "label")
-            if table.count([f"{cells.sql} IS NOT NULL"])[0]:
-                how: dict[str, Any] = {"pos_label": asked.pos_label, "neg_label": negative_labels(asked)}
-                labels = read_known_labels(table, asked.label, [score], decimal=asked.decimal, **how)[0]
-        elif asked.positive:
-            raise InputError("pos_label", "goes with a label column", "name it with {label}")
-        made = plan_rows(
-            every.scores[score],
-            label=labels,
-            budget=asked.budget,
-            measure=asked.measure,
-            prevalence=asked.prevalence,
-            seed=asked.seed,
-        )
+        how: dict[str, Any] = {"budget": asked.budget, "measure": asked.measure, "prevalence": asked.prevalence}
+        made = plan_rows(every.scores[score], seed=asked.seed, **how)
         if asked.output is not None:
             chosen = np.zeros(len(every), np.int64)
             chosen[made.rows] = 1
             added = {"to_label": chosen.tolist(), "inclusion": made.inclusion.tolist()}
             write_rows(table, list(range(len(every))), asked.output, added, escaped=asked.escape_formulas)
             note(f"rows to label: {asked.output}")
-    facts = {"file": asked.file, "score": score, **asked.named("label")}
+    facts = {"file": asked.file, "score": score}
 
     settings = {"rows": len(every), "budget": asked.budget, "measure": made.measure, "seed": asked.seed}
     return Report(made, facts, settings)

@@ -106,7 +106,7 @@ _JUDGED = [
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
 ]
 _OF_CLASSES = ("predicted", "case", "class_column")
-_OF_SAMPLE = ("inclusion", "estimator")
+_OF_SAMPLE = ("inclusion",)
 
 
 class EvaluateArguments(
@@ -139,12 +139,6 @@ class EvaluateArguments(
     inclusion: str | None = option(
         "Labels are known for some rows only: the probability of being labelled, a column or a share.",
         metavar="COLUMN|P",
-        section="Columns",
-    )
-    estimator: str = o.choice(
-        "With --inclusion: also use the scores of unlabelled rows, or labelled rows only.",
-        ["assisted", "hajek"],
-        default="assisted",
         section="Columns",
     )
     quota_by: str | None = option(
@@ -293,12 +287,11 @@ def evaluate(asked: EvaluateArguments) -> Report:
                 taken["inclusion"] = table.column(asked.inclusion, "inclusion").name
             for name in ("stream", "n_resamples", "seed"):  # nothing is drawn, and nothing streamed
                 del taken[name]
-            taken["estimator"] = asked.estimator
         ev = evaluate_rows(table, **taken)
         say_read(ev.understood)
     facts = facts_of(asked, columns, ev.dropped)
     if is_sampled:
-        facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"], "estimator": asked.estimator}
+        facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"]}
     return _shown(ev, facts, asked, few, cut)
 
 

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.closed_forms import Cuts, beta_binomial_limits
 from ..inference.evidence import RowEvidence
+from ..inference.known_labels import fit_log_odds
 from ..quotas import resolve_quota, whole_cases
 from ..ranking import Ranking
 from ..sweep import Counts
@@ -219,17 +220,8 @@ def _line_above(cuts: Cuts, share: float, size: float) -> tuple[float, float, fl
     pos = np.diff(cuts.hits[: groups + 1]) * size
     cases = np.diff(cuts.ends[: groups + 1]) * size
     start = float(logit((pos.sum() + 0.5) / (cases.sum() + 1.0)))
-    line, information = np.array([start, 0.0]), np.eye(2)
-    basis = np.stack([np.ones_like(x), x])
-    for _ in range(50):  # Newton's method; steps of more than 2 overshoot where the classes are apart
-        p = expit(line @ basis)
-        residual, spread = pos - cases * p, cases * p * (1.0 - p)
-        information = (basis * spread) @ basis.T + np.diag([1e-3, _SLOPE_WEIGHT])
-        slope = basis @ residual + np.array([-1e-3 * line[0], _SLOPE_WEIGHT * (_SLOPE - line[1])])
-        step = np.clip(np.linalg.solve(information, slope), -2.0, 2.0)
-        line = line + step
-        if np.abs(step).max() < 1e-9:
-            break
+    basis = np.stack([np.ones_like(x), x], axis=1)
+    line, information = fit_log_odds(basis, pos, cases, np.array([0.0, _SLOPE]), np.array([1e-3, _SLOPE_WEIGHT]))
     if line[1] < 0.0:
         line = np.array([start, 0.0])
     first_tie = max(float(cuts.ends[1]) - 1.0 / size, 0.0) / (2.0 * n)

@@ -2,12 +2,9 @@
 
 How likely each row is positive is a curve over the places of the list, so that any scale of scores will do: z, the
 normal score of a place, is what a model of normal scores would have given. log odds = a + b·z + c·z², fitted with
-priors that keep few labels from bending it.
-
-Two estimators. ``assisted``: every row without a label counts as the share of a positive that the curve gives it,
-corrected stretch by stretch so that the weighted residuals (y − m)·(1/π − 1) of the known labels add
-up to zero; cuts are exact, because all scores are known. ``hajek``: the labelled rows alone, each weighted by 1/π, the
-weights of each stretch adding up to its rows.
+priors that keep few labels from bending it. Every row without a label counts as the share of a positive that the curve
+gives it, corrected stretch by stretch so that the weighted residuals (y − m)·(1/π − 1) of the known labels add up to
+zero; cuts are exact, because all scores are known.
 
 Where π depends on the score alone, the correction of a stretch counts in so far as its variance is small against what
 the curve may be wrong by (a share ``_MISFIT`` of the positives there). The intervals do not use that gain: they are
@@ -35,7 +32,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..quotas import quota_sizes
-from ..ranking import Ranking
+from ..ranking import Ranking, rank
 from ..sources.arrays import Sample
 from ..sweep import Counts
 from ..table import PicklesFields
@@ -48,7 +45,8 @@ _CENTRE = np.array([0.0, 1.0, 0.0])  # a slope of 1: an AUC of about .75 where p
 # Wide enough for a very good model: with a spread of 0.7 of the slope, the 95% interval of average precision covered
 # 84% where d′ is 3.5 (benchmarks/sampled_labels.py --part good).
 _SPREAD = np.array([4.0, 2.0, 0.3])
-_STEPS = 60  # of Newton, each of at most 1: log odds of 60 are beyond every list; six steps are the rule
+_MOST_ODDS = 60.0  # log odds beyond those of every list
+_STEPS = 60  # of Newton, each of at most 1; six are the rule
 
 
 def normal_scores(size: NDArray[np.float64]) -> Floats:
@@ -66,25 +64,21 @@ def logistic(x: Floats) -> Floats:
     return np.asarray(expit(x), np.float64)
 
 
-def fit_chances(z: Floats, labelled: NDArray[Any], positive: Floats, weight: Floats) -> Floats:
-    """The chances at normal scores, fitted by penalised likelihood to those that are labelled.
+def fit_log_odds(columns: Floats, pos: Floats, cases: Floats, centre: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of log odds and their information, by the likelihood of so many positives among the cases.
 
-    ``weight`` tells how often each labelled row counts.
+    ``prior``: the information of normal priors about ``centre``.
     """
-    at = z[labelled]
-    columns = np.stack([np.ones_like(at), at, at * at], axis=1)
-    share = (float(weight @ positive) + 0.5) / (float(weight.sum()) + 1.0)
-    centre = _CENTRE + np.array([np.log(share / (1.0 - share)), 0.0, 0.0])
-    coefficients, penalty = centre.copy(), np.diag(1.0 / _SPREAD**2)
+    coefficients, information = centre, np.diag(prior)
     for _ in range(_STEPS):
         p = logistic(columns @ coefficients)
-        slope = columns.T @ (weight * (positive - p)) - penalty @ (coefficients - centre)
-        curvature = (columns * (weight * p * (1.0 - p))[:, None]).T @ columns + penalty
-        step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
+        information = (columns * (cases * p * (1.0 - p))[:, None]).T @ columns + np.diag(prior)
+        slope = columns.T @ (pos - cases * p) - prior * (coefficients - centre)
+        step = np.clip(np.linalg.solve(information, slope), -1.0, 1.0)
         coefficients = coefficients + step
         if float(np.abs(step).max()) < 1e-9:
             break
-    return logistic(coefficients[0] + coefficients[1] * z + coefficients[2] * z * z)
+    return coefficients, information
 
 
 Flags = NDArray[np.bool_]
@@ -101,7 +95,6 @@ _ROUGH = 0.1  # share of the variance of log π between neighbours above which �
 # How much a measure moves with a little more of a list at some place. Cuts are algebra on four cells, so that their
 # derivatives are exact. Measures of the whole list are swept again with a little mass added at some places, and read
 # between them.
-_GROUPS = 4096  # a longer list is condensed: neighbours share their influence
 _PLACES = 96  # chosen by hand: where a list is swept again; two sweeps a place, smooth between them
 _MASS_STEP = 1e-3  # of a case: small against one, large against the rounding of sums over long lists
 
@@ -150,41 +143,28 @@ def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
 
 
 def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
-    n = len(ranking)
     pos, neg = (np.asarray(side, np.float64) for side in (ranking.pos, ranking.neg))
-    short, part = replace(ranking, weighted=True, pos=pos, neg=neg), np.arange(n)
-    if n > _GROUPS:  # a ranking of at most some thousand groups, finer at its top, and the group there of each here
-        spread = np.concatenate([np.linspace(0, n, _GROUPS // 2, endpoint=False), np.geomspace(1, n, _GROUPS // 2) - 1])
-        starts = np.unique(spread.astype(np.intp))
-        part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
-        size = np.asarray(ranking.pos + ranking.neg, np.float64)
-        score = ranking.score.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            mean = np.add.reduceat(score * size, starts) / np.add.reduceat(size, starts)
-        middle = np.where(np.isnan(mean), score[starts], mean)
-        pos, neg = (np.add.reduceat(side, starts) for side in (pos, neg))
-        short = Ranking(middle, pos, neg, ranking.rows, True)
+    ranking, last = replace(ranking, weighted=True, pos=pos, neg=neg), len(ranking) - 1
     # places spread over the list, denser at its top, and at both sides of a cut
-    last = len(short) - 1
     asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
     for spec in specs:
         if spec.quota is not None:
-            at = np.searchsorted(np.cumsum(short.pos + short.neg), quota_sizes(spec.quota, short.cases)[0])
+            at = np.searchsorted(np.cumsum(pos + neg), quota_sizes(spec.quota, ranking.cases)[0])
             asked += [at - 1, at, at + 1]
     places = np.unique(np.concatenate(asked).round().clip(0, last)).astype(np.intp)
-    base = compute(specs, short).values
+    base = compute(specs, ranking).values
     slopes = {spec: np.empty((2, len(places))) for spec in specs}
     for k, at in enumerate(places.tolist()):
         for side, name in enumerate(("pos", "neg")):
-            more = getattr(short, name).copy()
+            more = getattr(ranking, name).copy()
             more[at] += _MASS_STEP
-            values = compute(specs, replace(short, **{name: more})).values
+            values = compute(specs, replace(ranking, **{name: more})).values
             for spec in specs:
                 slopes[spec][side, k] = (values[spec] - base[spec]) / _MASS_STEP
-    groups = np.arange(len(short))
+    groups = np.arange(last + 1)
     return {
-        spec: (np.interp(groups, places, pos)[part], np.interp(groups, places, neg)[part])
-        for spec, (pos, neg) in slopes.items()
+        spec: (np.interp(groups, places, of_pos), np.interp(groups, places, of_neg))
+        for spec, (of_pos, of_neg) in slopes.items()
     }
 
 
@@ -225,11 +205,15 @@ class KnownLabels:
     def fitted(self) -> Floats:
         """The chance of every row to be positive by a curve through the known labels."""
         z = normal_scores(self.size)[self.groups[1]]
-        weight = np.ones(int(self.known.sum()))
+        columns, positive = np.stack([np.ones_like(z), z, z * z], axis=1), self.positive[self.known]
+        weight = np.ones(len(positive))
         if not self.by_score:
             weight = 1.0 / self.inclusion[self.known]
             weight *= len(weight) / weight.sum()
-        return fit_chances(z, self.known, self.positive[self.known].astype(np.float64), weight)
+        share = (float(weight @ positive) + 0.5) / (float(weight.sum()) + 1.0)
+        centre = _CENTRE + np.array([np.log(share / (1.0 - share)), 0.0, 0.0])
+        found, _ = fit_log_odds(columns[self.known], weight * positive, weight, centre, 1.0 / _SPREAD**2)
+        return logistic(columns @ found)
 
     @cached_property
     def surplus(self) -> Floats:
@@ -286,22 +270,21 @@ class Audited(PicklesFields, Evidence):
     """What is known of a list with some labels: the evidence that its evaluation is made from.
 
     ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a
-    row belongs to. ``ranking`` contains all rows (``assisted``) or the labelled ones by their weights (``hajek``).
+    row belongs to.
     """
 
     known: KnownLabels
     ranking: Ranking
     chance: Floats
     cell: NDArray[np.intp]
-    estimator: str
-    level: float = 0.95
+    level: float
     independent = False  # some labels are known, by chances that may differ
     auc, auc_freedom = (math.nan, math.nan), 1.0  # not told apart from the other measures
 
     def at_cut(self, quota: float | None, threshold: float | None) -> Audited:
         """The list with a stretch that ends at a cut, as the measures at this cut see it."""
         edges = cut_edges(self.known, () if quota is None else (quota,), threshold)
-        return audited(self.known, edges, self.estimator, self.level) if edges else self
+        return audited(self.known, edges, self.level) if edges else self
 
     @property
     def sample(self) -> Sample:
@@ -380,16 +363,8 @@ class Audited(PicklesFields, Evidence):
         share = share_taken(self.ranking, point.taken)
         error, freedom = self.error_of(share, np.zeros_like(share))
         low, high = share_limits(point.tp / point.taken, error / point.taken, freedom, self.level, self.units)
-        ends = Estimate("expected_hits", point.tp, point.taken * low, point.taken * high, self.level, self.estimator)
+        ends = Estimate("expected_hits", point.tp, point.taken * low, point.taken * high, self.level, "assisted")
         return replace(point, expected_hits=ends)
-
-    @cached_property
-    def group(self) -> NDArray[np.intp]:
-        """The group of the ranking that each row belongs to; of a labelled row alone where only those are ranked."""
-        if self.estimator == "assisted":
-            return self.known.groups[1]
-        at = len(self.ranking) - np.searchsorted(self.ranking.score[::-1], self.known.score, side="right")
-        return np.minimum(at, len(self.ranking) - 1)
 
     def error_of(self, of_pos: Floats, of_neg: Floats) -> tuple[float, float]:
         """Standard error of a measure by its derivatives, and degrees of freedom; 0 where all that counts is known.
@@ -397,19 +372,11 @@ class Audited(PicklesFields, Evidence):
         The variance is Σ(1 − π)/π²·ψ² over the labels that were drawn, or what the chances of all rows let expect,
         Σ(1/π − 1)·E ψ², where that is more: few positives among the labels tell little about how much they vary.
         """
-        rows, group = self.known, self.group
+        rows = self.known
         drawn = rows.known & (rows.inclusion < 1.0)
         open_ = (rows.inclusion > 0.0) & (rows.inclusion < 1.0)
-        if self.estimator == "assisted":
-            effect = (of_pos - of_neg)[group]
-            if_pos, if_neg = effect * (1.0 - self.chance), -effect * self.chance
-            weight = np.where(rows.known, 1.0 / np.where(rows.known, rows.inclusion, 1.0), 0.0)
-        else:
-            if_pos, if_neg, weight = of_pos[group], of_neg[group], stretch_weights(rows, self.cell)
-            each = np.where(rows.positive, if_pos, if_neg)
-            total = np.maximum(np.bincount(self.cell, weight), 1e-300)
-            mean = (np.bincount(self.cell, weight * each) / total)[self.cell]
-            if_pos, if_neg = if_pos - mean, if_neg - mean
+        effect = (of_pos - of_neg)[rows.groups[1]]
+        if_pos, if_neg, weight = effect * (1.0 - self.chance), -effect * self.chance, rows.surplus + rows.known
         psi = (np.sqrt(1.0 - rows.inclusion) * weight * np.where(rows.positive, if_pos, if_neg))[drawn]
         size = np.bincount(self.cell, rows.surplus) ** 2 / np.maximum(np.bincount(self.cell, rows.surplus**2), 1e-300)
         # half a case of prior mass in the whole list: half a case in every stretch put many positives among its last
@@ -421,14 +388,6 @@ class Audited(PicklesFields, Evidence):
         if expected > observed:  # this variance rests on the chances of all rows, not on the few drawn that carry it
             freedom = max(freedom, self.smaller_class)
         return math.sqrt(max(observed, expected)), freedom
-
-
-def stretch_weights(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
-    """Rows that each labelled one stands for: 1/π, adding up to the rows of each stretch of the list."""
-    weight = np.where(rows.known, 1.0 / np.where(rows.known, rows.inclusion, 1.0), 0.0)
-    reached = rows.inclusion > 0.0
-    total, size = np.bincount(cell, weight), np.bincount(cell[reached], minlength=int(cell.max()) + 1)
-    return np.asarray(weight * (size / np.where(total > 0.0, total, 1.0))[cell], np.float64)
 
 
 def share_limits(value: float, error: float, freedom: float, level: float, trials: float) -> Interval:
@@ -445,25 +404,20 @@ def share_limits(value: float, error: float, freedom: float, level: float, trial
     return Interval(min(by_error.low, low), max(by_error.high, high))
 
 
-def audited(rows: KnownLabels, edges: Sequence[int], estimator: str, level: float) -> Audited:
+def audited(rows: KnownLabels, edges: Sequence[int], level: float) -> Audited:
     """The evidence of a list with some labels, some of its stretches ending at the cuts given."""
     cell = stretches(rows, edges)[rows.groups[1]]
     chance = assisted_chances(rows, cell)
-    if estimator == "hajek":
-        return Audited(rows, _labelled_rows(rows, cell), chance, cell, estimator, level)
-    ranking = _whole_list(rows, np.where(rows.known, rows.positive, chance))
-    return Audited(rows, ranking, chance, cell, estimator, level)
+    return Audited(rows, _whole_list(rows, np.where(rows.known, rows.positive, chance)), chance, cell, level)
 
 
 def _labelled_rows(rows: KnownLabels, cell: NDArray[np.intp]) -> Ranking:
-    """The labelled rows ranked, each with its weight."""
-    weight = stretch_weights(rows, cell)[rows.known]
-    score, group = np.unique(rows.score[rows.known], return_inverse=True)
-    group = len(score) - 1 - group.reshape(-1)
-    pos, neg = (
-        np.bincount(group, weight * (rows.positive[rows.known] == side), minlength=len(score)) for side in (True, False)
-    )
-    return Ranking(score[::-1].copy(), pos, neg, len(rows), True)
+    """The labelled rows ranked, each weighted by 1/π, the weights of each stretch adding up to its rows."""
+    weight = rows.surplus + rows.known
+    total = np.bincount(cell, weight)
+    size = np.bincount(cell[rows.inclusion > 0.0], minlength=len(total))
+    weight = (weight * (size / np.where(total > 0.0, total, 1.0))[cell])[rows.known]
+    return rank(Sample(rows.positive[rows.known], rows.score[rows.known], weight, math.nan, math.nan))
 
 
 def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
@@ -490,19 +444,16 @@ def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
         noise = factor**2 * float((surplus**2 * p * (1.0 - p)).sum())
         scale = _MISFIT * float((m[open_] * (1.0 - m[open_])).sum())
         trust = scale**2 / (scale**2 + noise) if rows.by_score else 1.0
-        total, low, high = float(m[open_].sum()) + trust * correction, -60.0, 60.0
-        if not 0.0 < total < open_.sum():
-            odds[here] += low if total <= 0.0 else high
-            continue
-        for _ in range(48):  # what must be added to the log odds so that the chances add up to the total
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if float(logistic(odds[open_] + middle).sum()) < total else (low, middle)
-        odds[here] += (low + high) / 2.0
+        total = float(m[open_].sum()) + trust * correction
+        if 0.0 < total < open_.sum():  # what must be added to the log odds so that the chances add up to the total
+            odds[here] += _root(odds[open_], np.ones(1), total)
+        else:
+            odds[here] += -_MOST_ODDS if total <= 0.0 else _MOST_ODDS
     return logistic(odds)
 
 
 def audit_estimates(
-    specs: Sequence[Spec], rows: KnownLabels, estimator: str, obstacles: Mapping[Spec, str], settings: Settings
+    specs: Sequence[Spec], rows: KnownLabels, obstacles: Mapping[Spec, str], settings: Settings
 ) -> dict[Spec, Estimate]:
     """Values with intervals; raises an error for measures that rest on labels which had no chance of being known.
 
@@ -518,7 +469,7 @@ def audit_estimates(
         by_edges.setdefault(edges, []).append(spec)
     estimates: dict[Spec, Estimate] = {}
     for edges, some in by_edges.items():
-        estimates |= _estimates(some, audited(rows, edges, estimator, settings.level), obstacles, settings)
+        estimates |= _estimates(some, audited(rows, edges, settings.level), obstacles, settings)
     return estimates
 
 
@@ -535,15 +486,14 @@ def _estimates(
             reason = obstacles[spec] or spec.measure.undefined or "0/0"
             estimates[spec] = Estimate(str(spec), value, reason=reason)
             continue
-        effect = (slopes[spec][0] - slopes[spec][1])[evidence.group]
+        effect = (slopes[spec][0] - slopes[spec][1])[evidence.known.groups[1]]
         if (np.abs(effect[evidence.known.inclusion == 0.0]) > 1e-15).any():  # labels matter that cannot be known
             raise unreachable(evidence.known, str(spec))
         if settings.interval is None:
             estimates[spec] = Estimate(str(spec), value)
             continue
         error, freedom = evidence.error_of(*slopes[spec])
-        low, high = spec.measure.range
-        method = evidence.estimator
+        (low, high), method = spec.measure.range, "assisted"
         if error <= 1e-12 * max(1.0, abs(value)):
             limits, method = Interval(value, value), "known"
         elif spec.measure.proportion is not None and (low, high) == (0.0, 1.0):
@@ -610,67 +560,55 @@ FLOOR = 0.1  # share of the budget that is spread evenly
 def label_effects(spec: Spec, rows: KnownLabels, share: float) -> list[tuple[Floats, Floats]]:
     """How likely each distinct score is positive, and by how much a label there moves the measure.
 
-    By the known labels where there are some, else by each of several guesses: chances that rise with the normal score
-    by a slope of the log odds, and of which ``share`` is the mean.
+    By several guesses: chances that rise with the normal score by a slope of the log odds, with the mean ``share``.
     """
-    z, each, guesses = normal_scores(rows.size), rows.size / rows.size.sum(), []
-    if rows.known.any():
-        at = rows.groups[1][rows.known]
-        guesses = [fit_chances(z, at, rows.positive[rows.known].astype(np.float64), np.ones(len(at)))]
-    for slope in () if guesses else SLOPES:
-        level = np.log(share / (1.0 - share))
-        for _ in range(_STEPS):
-            p = logistic(level + slope * z)
-            gap = float((each * p).sum()) - share
-            step = gap / max(float((each * p * (1.0 - p)).sum()), 1e-12)
-            level -= float(np.clip(step, -1.0, 1.0))
-            if abs(gap) < 1e-12:
-                break
-        guesses.append(logistic(level + slope * z))
     effects = []
-    for m in guesses:
+    for slope in SLOPES:
+        odds = slope * normal_scores(rows.size)
+        m = logistic(odds + _root(odds, rows.size / rows.size.sum(), share))
         ranking = Ranking(rows.groups[0], m * rows.size, (1.0 - m) * rows.size, len(rows), True)
         of_pos, of_neg = mass_influence([spec], ranking)[spec]
         effects.append((m, np.abs(of_pos - of_neg)))
     return effects
 
 
+def _root(odds: Floats, weight: Floats, total: float) -> float:
+    """What must be added to log odds so that their weighted chances add up to a total."""
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda more: float((weight * logistic(odds + more)).sum()) - total, -_MOST_ODDS, _MOST_ODDS))
+
+
 def inclusion_chances(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], budget: int) -> Floats:
-    """The chance of each row without a label; they add up to the budget. Known rows have 1."""
-    group, open_ = rows.groups[1], ~rows.known
-    worth = np.zeros(int(open_.sum()))
-    for m, effect in effects:
-        each = (np.sqrt(m * (1.0 - m)) * effect)[group[open_]]
-        worth += (each / max(float(each.sum()), 1e-300)) ** 2
-    worth = np.sqrt(worth)
-    floor = FLOOR / len(worth)
+    """The chance of each row to be labelled; they add up to the budget."""
+    each = [np.sqrt(m * (1.0 - m)) * effect for m, effect in effects]
+    worth = np.sqrt(sum((one / max(float(one @ rows.size), 1e-300)) ** 2 for one in each))[rows.groups[1]]
+    worth = (1.0 - FLOOR) * worth / worth.sum() + FLOOR / len(worth)
     inclusion = np.ones(len(rows))
-    worth = (1.0 - FLOOR) * worth / worth.sum() + floor
-    capped, free, left = np.ones(len(worth)), np.ones(len(worth), np.bool_), float(budget)
+    free, left = np.ones(len(rows), np.bool_), float(budget)
     while free.any():  # rows whose chance would be above 1 have 1, and the others share what is left of the budget
         chance = left * worth / worth[free].sum()
         above = free & (chance >= 1.0)
         if not above.any():
-            capped[free] = chance[free]
+            inclusion[free] = chance[free]
             break
         free &= ~above
         left = budget - float(np.count_nonzero(~free))
-    inclusion[open_] = capped
     return inclusion
 
 
 def expected_error(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], inclusion: Floats) -> float:
     """Standard error to expect: √(Σ (1/π − 1)·m(1 − m)·D²), the mean square over the guesses."""
-    open_, group = 1.0 / inclusion - 1.0, rows.groups[1]
-    each = [float((open_ * (m * (1.0 - m) * effect**2)[group]).sum()) for m, effect in effects]
+    each = [
+        float(((1.0 / inclusion - 1.0) * (m * (1.0 - m) * effect**2)[rows.groups[1]]).sum()) for m, effect in effects
+    ]
     return math.sqrt(sum(each) / len(each))
 
 
 def draw_systematically(rows: KnownLabels, inclusion: Floats, seed: int) -> NDArray[np.intp]:
     """Rows drawn by their chances, evenly along the list: one random start, then every whole step; best first."""
     rng = np.random.default_rng([seed & (2**63 - 1), 18])
-    open_ = np.flatnonzero(~rows.known)
-    order = open_[np.lexsort((rng.random(len(open_)), rows.groups[1][open_]))]
+    order = np.lexsort((rng.random(len(rows)), rows.groups[1]))
     ends = np.cumsum(inclusion[order])
     budget = round(float(ends[-1]))
     at = np.searchsorted(ends, np.arange(budget) + rng.random() * (float(ends[-1]) / budget), side="right")
