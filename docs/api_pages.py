@@ -169,7 +169,7 @@ def _method_block(one: Public, name: str, function: Any) -> Iterator[str]:
 
 def constructor(value: type) -> Any:
     """The constructor, of classes that users make themselves; results are made by functions."""
-    made_by_users = value.__name__ in ("InputError", "QuotaClassifier", "Table")
+    made_by_users = value.__name__ in ("InputError", "Table")
     return value.__init__ if made_by_users or value.__name__.endswith("Display") else None  # type: ignore[misc]
 
 

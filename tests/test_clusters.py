@@ -11,8 +11,6 @@ import pytest
 from scipy.special import ndtr
 
 import cutline as cl
-from cutline.inference.retraining import permuted_labels, ways_to_permute
-from cutline.sklearn import evaluate_cv
 
 N, SIZE = 60, 4
 
@@ -79,7 +77,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
     ),
     "swap test of a comparison": lambda c: spread(compared(c).swap_test("a", "b", n_permutations=200).null),
     "swap test": lambda c: spread(cl.swap_test(Y, A, B, clusters=c, n_permutations=200).null),
-    "label permutation": lambda c: spread(cl.label_permutation_test(Y, A, clusters=c, n_permutations=200).null),
     "bootstrap of one's own": lambda c: span(
         cl.bootstrap(lambda y, s, w: float(np.average(s, weights=w)), Y, A, clusters=c, n_resamples=200)
     ),
@@ -94,7 +91,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
             **HOW,
         )["roc_auc"]
     ),
-    "folds of a cross-validation": lambda c: span(folds(c).pooled["roc_auc"]),
 }
 
 
@@ -112,13 +108,6 @@ def band_width(ev: cl.results.Evaluation, name: str) -> float:
     return float(np.nanmean(band.high - band.low))
 
 
-def folds(clusters: Any) -> Any:
-    from sklearn.model_selection import GroupKFold
-
-    own = np.arange(len(Y)) if clusters is None else clusters
-    return evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=GroupKFold(4), groups=CASE, clusters=own)
-
-
 @pytest.mark.parametrize("door", DOORS)
 def test_copies_are_not_taken_for_new_cases(door: str) -> None:
     """Four copies of each case hold as much as one: about twice the width that 240 independent rows would have."""
@@ -134,17 +123,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "one list of clusters for models on rows of their own": lambda: cl.compare(
         {"a": Y, "b": Y}, {"a": A, "b": B}, clusters=CASE, paired=False
     ),
-    "clusters of different sizes cannot exchange labels": lambda: cl.label_permutation_test(
-        Y, A, clusters=np.repeat(np.arange(15), np.arange(9, 24))
-    ),
-    "clusters across folds": lambda: evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=7, clusters=CASE),
 }
-
-
-def _model() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression()
 
 
 @pytest.mark.parametrize("door", REFUSED)
@@ -164,17 +143,6 @@ def test_clusters_are_matched_to_the_rows_that_count() -> None:
     assert whole.dominance("quota").to_dicts() == part.dominance("quota").to_dicts()
     p, q = (c.swap_test("a", "b", n_permutations=50).p_value for c in (whole, part))
     assert p == q
-
-
-def test_labels_move_as_blocks_between_clusters_of_one_size() -> None:
-    codes = np.array([0, 1, 1, 2, 2, 3, 3, 3])
-    positive = np.array([1, 1, 1, 0, 0, 1, 0, 0], bool)
-    seen = {tuple(permuted_labels(positive, codes, np.random.default_rng(k)).tolist()) for k in range(60)}
-    blocks = {(labels[1:3], labels[3:5]) for labels in seen}
-    assert blocks == {((True, True), (False, False)), ((False, False), (True, True))}
-    assert {labels[0] for labels in seen} == {True}  # the only cluster of its size stays
-    assert {sum(labels[5:]) for labels in seen} == {1}
-    assert ways_to_permute(codes) == pytest.approx(1.0)
 
 
 def clustered(rng: np.random.Generator, clusters: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

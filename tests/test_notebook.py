@@ -282,7 +282,6 @@ def test_other_results_are_shown(ev: cl.results.Evaluation) -> None:
     parsed(cl.screen([0] * 10, [(P, 0.8)]))
     parsed(cl.papers.selective_voting(Y, {"a": P, "b": P[::-1], "c": [0.5] * 10}))
     for test in (
-        cl.label_permutation_test(Y, P, n_permutations=50),
         cl.swap_test(Y, P, P[::-1], n_permutations=20),
         cl.swap_test(Y, P, P, n_permutations=1),
     ):
@@ -305,7 +304,7 @@ def test_cross_validation_is_shown() -> None:
     from cutline.sklearn import evaluate_cv
 
     x = np.random.default_rng(0).normal(size=(60, 2))
-    result = evaluate_cv(LogisticRegression(), x, x[:, 0] > 0.3, cv=3, measures=["roc_auc", "log_loss"], n_resamples=20)
+    result = evaluate_cv(LogisticRegression(), x, x[:, 0] > 0.3, cv=3, measures=["roc_auc", "log_loss"])
     assert len(points(pictures(result)["ROC curve"], (0, 1), (0, 1))) == 4
 
 

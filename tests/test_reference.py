@@ -141,7 +141,6 @@ def test_help_has_the_sections_of_numpydoc() -> None:
     assert "level : float, default 0.95\n    The confidence level" in (cutline.evaluate.__doc__ or "")
     # what a function gives back is explained with it
     assert "fpr : float | None, default None\n    The cut that takes" in (cutline.results.Evaluation.at.__doc__ or "")
-    assert "ties : " in (cutline.sklearn.QuotaClassifier.select.__doc__ or "")
 
 
 def test_a_docstring_is_put_together_once() -> None:

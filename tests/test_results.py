@@ -110,12 +110,12 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Uplift": lambda: cl.uplift(Y, Q, P),
     "UpliftComparison": lambda: cl.uplift(Y, Q > 0.5, {"p": P, "q": Q}),
     "SelectiveVoting": lambda: cl.papers.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
-    "PermutationTest": lambda: cl.label_permutation_test(Y, P, n_permutations=20),
+    "PermutationTest": lambda: cl.permutation_test(Line(), P[:, None], Y, P[:, None], Y, n_permutations=20, n_jobs=1),
     "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),
     "OutOfBag": lambda: cl.bootstrap_oob(Line(), P[:, None], Y, n_resamples=10, n_jobs=1),
-    "CrossValidation": lambda: evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
+    "CrossValidation": lambda: evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"]),
     "CrossValidatedComparison": lambda: evaluate_cv(
-        {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
+        {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"]
     ),
     "LabelPlan": lambda: cl.label_plan(P, budget=20, measure="qrecall@10"),
     "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),

@@ -15,10 +15,8 @@ from sklearn.linear_model import LogisticRegression
 
 import cutline as cl
 from cutline.inference.retraining import OutOfBag, PermutationTest
-from cutline.kernels.compiled import permute_labels
 from cutline.runtime import tuned
 from cutline.sklearn import evaluate_cv
-from samples import random_case
 
 
 class Centroid:
@@ -68,7 +66,7 @@ def split(seed: int = 0, n: int = 60, gap: float = 1.0) -> tuple[np.ndarray, ...
 def test_printed_p_value_of_berrar() -> None:
     """Section 5.1: sensitivity 0.80 observed, 300 of 10,000 permutations at least 0.80."""
     null = np.concatenate([np.linspace(0.8, 0.95, 300), np.linspace(0.3, 0.79, 9700)])
-    test = PermutationTest("recall", "higher", 0.8, null, "training labels", 0)
+    test = PermutationTest("recall", "higher", 0.8, null, 0)
     assert test.p_value_raw == 0.03
     assert test.p_value == 301 / 10_001
 
@@ -76,122 +74,12 @@ def test_printed_p_value_of_berrar() -> None:
 @pytest.mark.parametrize(("better", "expected"), [("higher", 3), ("lower", 2)])
 def test_as_good_counts_ties_in_the_direction_of_the_measure(better: Any, expected: int) -> None:
     null = np.array([0.1, 0.3 - 1e-16, 0.4, 0.5])
-    assert PermutationTest("m", better, 0.1 + 0.2, null, "test labels", 0).at_least_as_good == expected
+    assert PermutationTest("m", better, 0.1 + 0.2, null, 0).at_least_as_good == expected
 
 
 def test_no_permutation_as_good_gives_no_zero() -> None:
-    test = PermutationTest("m", "higher", 1.0, np.zeros(99), "test labels", 0)
+    test = PermutationTest("m", "higher", 1.0, np.zeros(99), 0)
     assert (test.p_value, test.p_value_raw) == (0.01, 0.0)
-
-
-# --- labels of the test set ------------------------------------------------------------------------------------
-
-
-def test_every_way_to_deal_labels_is_equally_likely() -> None:
-    """All 35 ways to give 3 positives to 7 rows in tie groups of 2, 1, 4: chi-square on the counts."""
-    size = np.array([1] * 7, np.int32)
-    ways = dict.fromkeys(itertools.combinations(range(7), 3), 0)
-    pos, neg = np.empty(7, np.int32), np.empty(7, np.int32)
-    for i in range(7000):
-        permute_labels(size, 3, 7, 5, i, pos, neg)
-        ways[tuple(np.flatnonzero(pos).tolist())] += 1
-        assert (pos + neg == 1).all()
-    chi2 = sum((count - 200) ** 2 / 200 for count in ways.values())
-    assert chi2 < 65  # 34 degrees of freedom: exceeded once in a thousand
-    size = np.array([2, 1, 4], np.int32)
-    pos, neg = np.empty(3, np.int32), np.empty(3, np.int32)
-    drawn = np.zeros(3)
-    for i in range(4000):
-        permute_labels(size, 3, 7, 9, i, pos, neg)
-        assert (pos + neg == size).all()
-        drawn += pos
-    assert drawn / 4000 == pytest.approx(3 * size / 7, abs=0.06)
-
-
-def test_against_all_permutations() -> None:
-    """Six rows with a tie: the p-value of every distinct permute_labels, enumerated."""
-    y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.5, 0.3, 0.1]
-    observed = cl.roc_auc(y, s)
-    deals = [[int(i in way) for i in range(6)] for way in itertools.combinations(range(6), 3)]
-    exact = np.mean([cl.roc_auc(d, s) >= observed for d in deals])
-    test = cl.label_permutation_test(y, s, n_permutations=20_000)
-    assert test.observed == observed
-    assert test.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
-
-
-MEASURES = ["roc_auc", "accuracy", "f1(threshold=0.3)", "log_loss", "average_hit_rate", "auch", "hit_rate@20%"]
-
-
-@pytest.mark.parametrize("name", [*MEASURES, "quota_pearson@20", "ks_statistic", "pem(ties='best')"])
-def test_null_values_are_those_of_permuted_labels(name: str) -> None:
-    """The mean under the null equals that of labels shuffled and evaluated from scratch, within sampling error."""
-    case = random_case(1, 60, 12)
-    spec = cl.parse_measure(name)
-    said: dict[str, Any] = {**dict(spec.options)}
-    said |= {"quota": spec.quota} if spec.quota else {}
-    said |= {"threshold": spec.threshold} if spec.threshold else {}
-    said |= {"ties": spec.ties} if spec.ties != "expected" else {}
-    function = getattr(cl, spec.measure.name)
-    rng = np.random.default_rng(0)
-    shuffled = np.array([function(rng.permutation(case.y), case.s, **said) for _ in range(800)])
-    test = cl.label_permutation_test(case.y, case.s, measure=name, n_permutations=4000)
-    error = shuffled.std() / math.sqrt(800)
-    assert test.observed == function(case.y, case.s, **said)
-    assert abs(test.null.mean() - shuffled.mean()) < 4.5 * error
-    assert test.null.std() == pytest.approx(shuffled.std(), rel=0.15)
-    assert test.null.max() <= spec.measure.range[1]
-
-
-def test_losses_count_the_other_way() -> None:
-    case = random_case(1, 60, 1000)
-    loss = cl.label_permutation_test(case.y, case.s, measure="brier_score", n_permutations=500)
-    assert loss.better == "lower"
-    assert loss.p_value == 1 / 501
-    reverse = cl.label_permutation_test(1 - case.y, case.s, measure="brier_score", n_permutations=500)
-    assert reverse.p_value == 1.0
-
-
-def test_all_scores_tied_gives_one() -> None:
-    test = cl.label_permutation_test([1, 0, 1, 0], [0.5] * 4, n_permutations=50)
-    assert (test.p_value, test.p_value_raw) == (1.0, 1.0)
-
-
-def test_a_function_of_ones_own() -> None:
-    case = random_case(1, 60, 1000)
-
-    def gap(y_true: Any, y_score: Any) -> float:
-        return float(y_score[y_true].mean() - y_score[~y_true].mean())
-
-    test = cl.label_permutation_test(case.y, case.s, measure=gap, n_permutations=300)
-    assert (test.measure, test.better) == ("gap", "higher")
-    assert test.p_value == 1 / 301
-    assert cl.label_permutation_test(case.y, case.s, measure=gap, better="lower", n_permutations=300).p_value == 1.0
-    by_name = cl.label_permutation_test(case.y, case.s, measure=cl.brier_score, n_permutations=10)
-    assert (by_name.measure, by_name.better) == ("brier_score", "lower")
-
-
-@pytest.mark.parametrize("measure", ["roc_auc", "recall", "average_hit_rate"])
-def test_type_one_error_without_signal(measure: str) -> None:
-    """400 samples without signal at 5%: p ≤ 0.05 in 5% of them at most, but for chance; and p is spread evenly."""
-    p = []
-    for seed in range(400):
-        rng = np.random.default_rng([1, seed])
-        y = rng.permutation(np.arange(40) < 12)
-        p.append(cl.label_permutation_test(y, rng.random(40), measure=measure, n_permutations=99, seed=seed).p_value)
-    rejected = np.mean(np.array(p) <= 0.05)
-    assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
-    if measure != "recall":  # few distinct values of recall make the test conservative
-        assert rejected >= 0.05 - 3 * math.sqrt(0.05 * 0.95 / 400)
-        assert np.mean(p) == pytest.approx(0.505, abs=0.06)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_labels_dealt_alike_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    case = random_case(1, 300, 50)
-    expected = cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null
-    monkeypatch.setattr("cutline.runtime.cores", lambda: threads)
-    np.testing.assert_array_equal(cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null, expected)
-    assert (cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=5).null != expected).any()
 
 
 # --- permuting training labels ---------------------------------------------------------------------------------
@@ -224,7 +112,7 @@ def test_signal_is_found_and_the_result_reads_well() -> None:
     halves = (x[::2], y[::2], x[1::2], y[1::2])
     test = cl.permutation_test(Centroid(), *halves, measure="accuracy", n_permutations=200, n_jobs=1)
     assert test.p_value < 0.02
-    assert (test.measure, test.better, test.permuted) == ("accuracy", "higher", "training labels")
+    assert (test.measure, test.better) == ("accuracy", "higher")
     assert "200 permutations of the training labels" in repr(test)
     as_dict = json.loads(json.dumps(test.to_dict()))
     assert as_dict["p_value"] == test.p_value
@@ -491,16 +379,11 @@ X, Y = two_clouds(0, 20, 1.0)
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="hit_rate"), "quota"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="log_loss"), "not probabilities"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="triplet_loss"), "triplet_loss"),
-        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="recall", better="lower"), "better"),
         (lambda: cl.bootstrap_oob(Centroid(), X, [0] * 20), "y contains a single class"),
         (lambda: cl.bootstrap_oob(Centroid(), X[:1], Y[:1]), "y contains a single class"),
         (lambda: cl.bootstrap_oob(Centroid(), X, Y, n_resamples=1), "n_resamples"),
         (lambda: cl.bootstrap_oob(Centroid(), X, Y, level=95), "level"),
         (lambda: cl.bootstrap_oob(Centroid(), X, Y, measure="hit_rate@19"), "quota"),
-        (lambda: cl.label_permutation_test([1, 1], [0.1, 0.2]), "no value on this sample"),
-        (lambda: cl.label_permutation_test([1, 0], [0.1, 2.0], measure="brier_score"), "row 1"),
-        (lambda: cl.label_permutation_test([1, 0], [0.1, 0.2], n_permutations=True), "n_permutations"),
-        (lambda: cl.label_permutation_test([1, 0], [0.1, 0.2], measure=max, better="up"), "better"),
     ],
 )
 def test_refusals_say_what_is_wrong(call: Any, says: str) -> None:

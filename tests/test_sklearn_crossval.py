@@ -20,11 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import cutline as cl
-from cutline.inference.evidence import units_within
-from cutline.inference.resampling import Resampler
-from cutline.ranking import rank
 from cutline.sklearn import evaluate_cv
-from cutline.sources.arrays import make_sample
 
 X, Y = make_classification(n_samples=300, n_informative=3, flip_y=0.2, weights=[0.7], random_state=5)
 CV = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -33,7 +29,7 @@ FEW = ["roc_auc", "recall", "brier_score", "qrecall@10%"]
 
 
 def test_values_are_those_of_the_folds() -> None:
-    result = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=50)
+    result = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW)
     np.testing.assert_allclose(result.values("roc_auc"), cross_val_score(MODEL, X, Y, cv=CV, scoring="roc_auc"))
     np.testing.assert_allclose(result.values("recall"), cross_val_score(MODEL, X, Y, cv=CV, scoring="recall"))
     assert list(result) == FEW
@@ -46,7 +42,7 @@ def test_values_are_those_of_the_folds() -> None:
 
 @pytest.mark.parametrize("cv", [CV, RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)])
 def test_the_corrected_interval(cv: object) -> None:
-    result = evaluate_cv(MODEL, X, Y, cv=cv, measures=["roc_auc"], n_resamples=50, level=0.9)
+    result = evaluate_cv(MODEL, X, Y, cv=cv, measures=["roc_auc"], level=0.9)
     values = cross_val_score(MODEL, X, Y, cv=cv, scoring="roc_auc")
     k = len(values)
     share = 1 / (5 if k == 5 else 4)
@@ -59,72 +55,16 @@ def test_the_corrected_interval(cv: object) -> None:
     assert e.high - e.low > naive[1] - naive[0]
 
 
-def test_the_pooled_list() -> None:
-    result = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=200)
-    p = cross_val_predict(MODEL, X, Y, cv=CV, method="predict_proba")[:, 1]
-    assert result.pooled is not None
-    for text in FEW:
-        spec = cl.evaluate(Y, p, measures=[text], interval=None)[text]
-        e = result.pooled[text]
-        assert e.value == pytest.approx(spec.value)
-        assert e.low < e.value < e.high
-        assert e.method.endswith("_within_folds")
-    again = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=200)
-    assert again.to_dicts() == result.to_dicts()
-
-
-def test_rows_tested_twice_are_no_list() -> None:
-    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    result = evaluate_cv(MODEL, X, Y, cv=cv, measures=["roc_auc"])
-    assert result.pooled is None
-    assert math.isnan(result.to_dicts()[0]["pooled"])
-    with pytest.raises(cl.InputError, match="more than once"):
-        result.plot("roc", pooled=True)
-
-
-@pytest.mark.parametrize("stratified", [True, False])
-def test_replicates_keep_the_size_of_each_fold(stratified: bool) -> None:
-    rng = np.random.default_rng(0)
-    y, s, w = rng.random(60) < 0.4, rng.integers(0, 9, 60) / 9, rng.random(60) + 0.1
-    fold = rng.integers(0, 4, 60)
-    sample = make_sample(y, s, sample_weight=w)
-    units = units_within(sample, fold, stratified)
-    resampler = Resampler(sample, rank(sample), stratified=stratified, seed=1, units=units)
-    seen = set()
-    for counts, ranking in resampler.each(20):
-        times = counts[resampler.unit_of_row()].astype(float)
-        seen.add(tuple(times))
-        for k in range(4):
-            for here in [y & (fold == k), ~y & (fold == k)] if stratified else [fold == k]:
-                assert times[here].sum() == here.sum()
-        assert ranking.n_pos == pytest.approx((times * w)[y].sum())
-    assert len(seen) == 20
-
-
-def test_folds_that_differ_in_level_widen_nothing_between_them() -> None:
-    """Between folds nothing is drawn, so that a replicate's share of each fold is fixed."""
-    rng = np.random.default_rng(1)
-    fold = np.repeat([0, 1], 100)
-    y = np.where(fold == 0, rng.random(200) < 0.02, rng.random(200) < 0.98)
-    s = y.astype(float)
-    sample = make_sample(y, s)
-    spread = []
-    for units in (None, units_within(sample, fold, stratified=False)):
-        resampler = Resampler(sample, rank(sample), stratified=False, seed=0, units=units)
-        spread.append(np.std([r.n_pos for _, r in resampler.each(300)]))
-    assert spread[1] < 0.6 * spread[0]
-
-
 def test_distances_weights_and_names() -> None:
     named = np.where(Y == 1, "yes", "no")
     w = np.linspace(0.0, 2.0, len(Y))
-    result = evaluate_cv(
-        LinearSVC(), X, named, cv=3, pos_label="yes", sample_weight=w, measures=["recall", "roc_auc"], n_resamples=50
-    )
+    result = evaluate_cv(LinearSVC(), X, named, cv=3, pos_label="yes", sample_weight=w, measures=["recall", "roc_auc"])
     d = cross_val_predict(LinearSVC(), X, named, cv=3, method="decision_function")
-    assert result.pooled is not None
-    assert result.pooled["recall"].value == pytest.approx(cl.recall(Y, d, threshold=0, sample_weight=w))
-    assert result.pooled["roc_auc"].value == pytest.approx(cl.roc_auc(Y, d, sample_weight=w))
+    folds = [test for _, test in StratifiedKFold(3).split(X, named)]
+    recalls = [cl.recall(Y[f], d[f], threshold=0, sample_weight=w[f]) for f in folds]
+    areas = [cl.roc_auc(Y[f], d[f], sample_weight=w[f]) for f in folds]
+    np.testing.assert_allclose(result.values("recall"), recalls)
+    np.testing.assert_allclose(result.values("roc_auc"), areas)
     with pytest.raises(cl.InputError, match="pos_label='yes'"):
         evaluate_cv(LinearSVC(), X, named, cv=3)
     with pytest.raises(cl.InputError, match="sample_weight has 3 rows"):
@@ -135,7 +75,7 @@ def test_a_quota_is_a_share() -> None:
     for options in ({"quota": 20}, {"measures": ["hit_rate@20"]}):
         with pytest.raises(cl.InputError, match="give a share"):
             evaluate_cv(MODEL, X, Y, cv=3, **options)  # type: ignore[arg-type]
-    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.2, measures=["hit_rate"], n_resamples=50)
+    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.2, measures=["hit_rate"])
     assert result["hit_rate"].value == pytest.approx(result.values("hit_rate@20%").mean())
 
 
@@ -149,16 +89,16 @@ def test_what_has_no_value_or_no_spread() -> None:
     assert result["positive_likelihood_ratio"].value == math.inf
     lonely = np.array([1, 1, 0, 0, 0, 0, 0, 0])
     splits = [(np.array([0, 1, 2, 3]), np.array([4, 5])), (np.array([0, 2, 4, 5]), np.array([1, 3, 6]))]
-    part = evaluate_cv(MODEL, np.arange(8.0)[:, None], lonely, cv=splits, measures=["roc_auc"], n_resamples=20)
+    part = evaluate_cv(MODEL, np.arange(8.0)[:, None], lonely, cv=splits, measures=["roc_auc"])
     assert part["roc_auc"].undefined_replicates == 1
     assert part["roc_auc"].value == part.values("roc_auc")[1]
     assert "undefined in 1" in repr(part)
 
 
 def test_every_measure_and_the_tables() -> None:
-    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.1, n_resamples=50, name="logit")
+    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.1)
     assert len(result) > 40
-    assert repr(result).startswith("logit: 3 folds, 95% intervals")
+    assert repr(result).startswith("LogisticRegression: 3 folds, 95% intervals")
     assert "<table" in result._repr_html_()
     frame = result.to_pandas()
     assert list(frame["measure"]) == list(result)
@@ -194,22 +134,11 @@ def test_frames_groups_and_fit_weights() -> None:
     groups = np.arange(len(Y)) % 20
     w = np.where(Y == 1, 5.0, 1.0)
     options = {"cv": GroupKFold(4), "groups": groups, "params": {"sample_weight": w}}
-    result = evaluate_cv(MODEL, frame, labels, **options, measures=["roc_auc"], n_resamples=50)  # type: ignore[arg-type]
+    result = evaluate_cv(MODEL, frame, labels, **options, measures=["roc_auc"])  # type: ignore[arg-type]
     expected = cross_val_score(MODEL, X, Y, scoring="roc_auc", **options)
     np.testing.assert_allclose(result.values("roc_auc"), expected)
     unweighted = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=GroupKFold(4), groups=groups)
     assert not np.allclose(expected, unweighted)
-
-
-def test_where_every_place_is_a_hit_the_interval_still_has_a_width() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    y = X[:, 0] > 0.3
-    found = evaluate_cv(LogisticRegression(C=1e6), X, y, cv=5, quota=0.1, measures=["hit_rate"])
-    pooled = found.pooled["hit_rate@10%"]
-    assert pooled.value == 1.0
-    assert pooled.method == "scaled_within_folds"
-    assert 0.85 < pooled.low < 0.9 < pooled.high == 1.0  # thirty places, all of them hits
 
 
 MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB()}
@@ -217,7 +146,7 @@ MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB()}
 
 def test_several_estimators_see_the_same_folds_and_differ_by_the_corrected_test() -> None:
     shuffled = StratifiedKFold(5, shuffle=True)  # another split at every call of its own
-    result = evaluate_cv(MODELS, X, Y, cv=shuffled, measures=FEW, n_resamples=50)
+    result = evaluate_cv(MODELS, X, Y, cv=shuffled, measures=FEW)
     one, two = result["logistic"], result["bayes"]
     assert [fold.facts["positives"] for fold in one.folds] == [fold.facts["positives"] for fold in two.folds]
     gaps = one.values("roc_auc") - two.values("roc_auc")
@@ -231,24 +160,11 @@ def test_several_estimators_see_the_same_folds_and_differ_by_the_corrected_test(
     assert result.verdict("roc_auc").sentence in repr(result)
 
 
-def test_the_pooled_comparison_looks_at_rows_alone() -> None:
-    result = evaluate_cv(MODELS, X, Y, cv=CV, measures=FEW, n_resamples=50)
-    assert result.pooled is not None
-    assert list(result.pooled["bayes"]) == ["recall", "brier_score"]
-    assert result.pooled["bayes"]["recall"].value == pytest.approx(result["bayes"].pooled["recall"].value)
-    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    assert evaluate_cv(MODELS, X, Y, cv=repeated, measures=FEW, n_resamples=50).pooled is None
-    other_scale = {**MODELS, "svm": LinearSVC()}
-    assert evaluate_cv(other_scale, X, Y, cv=CV, measures=["roc_auc", "recall"], n_resamples=50).pooled is None
-
-
 def test_equal_estimators_are_not_tested_and_bad_calls_are_refused() -> None:
-    same = evaluate_cv({"a": MODEL, "b": MODEL}, X, Y, cv=CV, measures=["roc_auc"], n_resamples=50)
+    same = evaluate_cv({"a": MODEL, "b": MODEL}, X, Y, cv=CV, measures=["roc_auc"])
     assert same.difference("a", "b", "roc_auc").verdict == "not tested"
     with pytest.raises(cl.InputError, match="does not name the estimators"):
         evaluate_cv({}, X, Y)
-    with pytest.raises(cl.InputError, match=r"^name is for one estimator"):
-        evaluate_cv(MODELS, X, Y, name="x")
     with pytest.raises(cl.InputError, match=r"^margin is for several estimators"):
         evaluate_cv(MODEL, X, Y, margin=0.1)
 
@@ -267,7 +183,7 @@ def test_the_corrected_test_rejects_equal_learners_about_as_often_as_it_says() -
         y = rng.random(100) < 0.5
         features = rng.normal(size=(100, 4)) + 0.5 * y[:, None]
         both = {"first": on(slice(0, 2)), "second": on(slice(2, 4))}
-        result = evaluate_cv(both, features, y, cv=5, measures=["brier_score"], n_resamples=2)
+        result = evaluate_cv(both, features, y, cv=5, measures=["brier_score"])
         gaps = result["first"].values("brier_score") - result["second"].values("brier_score")
         corrected += result.difference("first", "second", "brier_score").p_value < 0.1
         plain += stats.ttest_1samp(gaps, 0.0).pvalue < 0.1

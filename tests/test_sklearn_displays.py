@@ -15,7 +15,6 @@ import matplotlib.pyplot as plt
 from matplotlib.colors import to_rgb
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedKFold, cross_val_predict, cross_validate
 
 import cutline as cl
 from cutline.sklearn import (
@@ -81,18 +80,6 @@ def test_bands(display: Any, options: dict[str, Any]) -> None:
         assert len(without.ax_.collections) == 0
 
 
-@EVERY
-def test_folds(display: Any, options: dict[str, Any]) -> None:
-    found = cross_validate(LogisticRegression(), X, Y, cv=4, return_estimator=True, return_indices=True)
-    folds = display.from_cv_results(found, X, Y, n_resamples=50, **options)
-    assert [ev.name for ev in folds.evaluations] == ["fold 1", "fold 2", "fold 3", "fold 4"]
-    assert sum(ev.facts["rows"] for ev in folds.evaluations) == len(Y)
-    pooled = display.from_cv_results(found, X, Y, pooled=True, name="all", n_resamples=50, **options)
-    p = cross_val_predict(LogisticRegression(), X, Y, cv=4, method="predict_proba")[:, 1]
-    whole = display.from_predictions(Y, p, name="all", n_resamples=50, **options)
-    np.testing.assert_allclose(main_line(pooled, "all").get_xydata(), main_line(whole, "all").get_xydata())
-
-
 def test_displays_share_axes() -> None:
     first = RocDisplay.from_predictions(Y, P, name="one", n_resamples=50)
     note = first.ax_.text(0.5, 0.5, "mine")
@@ -148,30 +135,12 @@ def test_drawn_again_elsewhere_with_another_name() -> None:
 def test_labels_by_name() -> None:
     named = np.where(Y == 1, "yes", "no")
     model = LogisticRegression().fit(X, named)
-    found = cross_validate(model, X, named, cv=3, return_estimator=True, return_indices=True)
     for label, positives in (("yes", Y.sum()), ("no", (1 - Y).sum())):
         one = RocDisplay.from_estimator(model, X, named, pos_label=label, n_resamples=50)
         assert one.evaluations[0].facts["positives"] == positives
         assert one.evaluations[0]["roc_auc"].value > 0.5
-        folds = RocDisplay.from_cv_results(found, X, named, pos_label=label, n_resamples=50)
-        assert sum(ev.facts["positives"] for ev in folds.evaluations) == positives
 
 
 def test_what_cannot_be_drawn_says_why() -> None:
     with pytest.raises(cl.InputError, match="needs cost=… per place and value=… per hit"):
         ProfitDisplay.from_predictions(Y, P)
-    with pytest.raises(cl.InputError, match="return_estimator=True"):
-        RocDisplay.from_cv_results(cross_validate(MODEL, X, Y, cv=2), X, Y)
-    twice = cross_validate(
-        MODEL,
-        X,
-        Y,
-        cv=RepeatedKFold(n_splits=2, n_repeats=2, random_state=0),
-        return_estimator=True,
-        return_indices=True,
-    )
-    with pytest.raises(cl.InputError, match="each row tested once"):
-        RocDisplay.from_cv_results(twice, X, Y, pooled=True)
-    folds = RocDisplay.from_cv_results(twice, X, Y, n_resamples=50)
-    with pytest.raises(cl.InputError, match="4 curves alike"):
-        folds.plot(name="one")

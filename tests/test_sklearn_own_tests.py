@@ -134,7 +134,7 @@ def test_lengths_and_labels(Display: Any, pyplot: Any, any_words: None) -> None:
 
 
 @on_displays
-@pytest.mark.parametrize("way", ["from_predictions", "from_estimator", "from_cv_results"])
+@pytest.mark.parametrize("way", ["from_predictions", "from_estimator"])
 def test_subclasses(Display: Any, way: str, pyplot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(displays, "RocCurveDisplay", Display)
     displays.test_classifier_display_curve_named_constructor_return_type(pyplot, table(True), Display, way)

@@ -127,7 +127,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "extrapolate_pairs": {"genuine": P, "impostor": P, "k": 6},
     "extrapolate_review": {"scores": THREE, "labels": [0, 1, 2], "review": 0.5, "k": 6},
     "extrapolate_training": {"estimator": Estimator(), "X": X, "y": [0, 1, 2] * 2, "sizes": [2, 3]},
-    "label_permutation_test": {"y_true": Y, "y_score": P},
     "hand_till_auc": {"y_true": Y, "score_matrix": TWO},
     "lift_table": {"y_true": Y, "y_score": P},
     "mean_average_precision": {"y_true": Y, "score_matrix": TWO},

@@ -124,7 +124,6 @@ from .inference.resampling import (
 )
 from .inference.retraining import (
     bootstrap_oob as bootstrap_oob,
-    label_permutation_test as label_permutation_test,
     permutation_test as permutation_test,
 )
 from .papers import selective_voting as selective_voting

@@ -166,8 +166,6 @@ PARAMETERS: dict[str, str] = {
     "params": "Further arguments of the estimator's ``fit``.",
     "response_method": "Which output of the estimator to read: ``'predict_proba'``, ``'decision_function'``, or "
     "``'auto'`` for the first that it has.",
-    "cv_results": "The result of ``cross_validate(…, return_estimator=True, return_indices=True)``.",
-    "pooled": "Whether to draw one curve of all out-of-fold scores instead of a curve for each fold.",
     # results: drawing and writing
     "ax": "The matplotlib Axes to draw on. By default a new figure is made.",
     "kind": "Which plot to draw; the kinds are listed above.",
@@ -284,11 +282,8 @@ PARAMETERS: dict[str, str] = {
     "calibration_error.debiased": "Whether to take off what noise adds if all probabilities are right.",
     "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
     "bootstrap.method": "The interval: ``'percentile'`` or ``'basic'``.",
-    "bootstrap_oob.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
-    "share the fitted models. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
-    "permutation_test.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
-    "share the fitted models. By default ``'recall'``; with several classes ``'accuracy'``.",
-    "label_permutation_test.measure": "A measure string, or a function of ``(y_true, y_score)``.",
+    "bootstrap_oob.measure": "A measure string. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
+    "permutation_test.measure": "A measure string. By default ``'recall'``; with several classes ``'accuracy'``.",
     "check.evaluation": "The evaluation or comparison whose intervals decide; or a table, with its columns named.",
     "check.options": "Options of ``evaluate`` or ``compare``, for a table: ``label``, ``score``, ``by``, …",
     "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'roc_auc(new) - roc_auc(old) >= -0.01'``.",
@@ -301,7 +296,6 @@ PARAMETERS: dict[str, str] = {
     "same splits.",
     "evaluate_cv.sample_weight": "How many cases of the population each test row represents. To weigh training rows, "
     "pass ``params={'sample_weight': …}``.",
-    "evaluate_cv.clusters": "The cluster of each row; clusters are resampled as a whole. By default the ``groups``.",
     "evaluate_cv.threshold": "Cases with a score above it are predicted positive. By default 0.5 for probabilities "
     "and 0 for a decision function.",
     "evaluate_cv.quota": "A share of the cases: it means the same in a fold and in the whole list.",
@@ -315,8 +309,6 @@ PARAMETERS: dict[str, str] = {
     "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
     "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
     "extrapolate_review.review": "The share of answers that is reviewed, the least certain first.",
-    "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
-    "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
     "proportion_interval.successes": "How many trials succeeded.",
     "proportion_interval.n": "How many trials there were.",
@@ -447,11 +439,6 @@ PARAMETERS: dict[str, str] = {
     "Table.rows": "The rows, as mappings from column to value.",
     "Table.title": "The title printed above the table.",
     "Table.column.name": "The name of the column.",
-    "QuotaClassifier.quota": "The share of the rows to call positive; or a number, out of as many rows as ``fit`` "
-    "gets.",
-    "QuotaClassifier.cv": "How to get scores for the training rows: folds, a splitter, or ``'prefit'`` for an "
-    "estimator that is fitted already.",
-    "QuotaClassifier.select.quota": "The places for this batch. By default the classifier's.",
     "CurveDisplay.evaluations": "The evaluations whose curves to draw.",
     "CurveDisplay.from_predictions.quota": "The number or share of places to mark on curves over quotas.",
 }
@@ -469,7 +456,6 @@ OF_CLASS_MEASURES = {
 
 RETURNS: dict[str, str] = {
     "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, if the measure is undefined.",
-    "bootstrap_oob": "An :class:`OutOfBag`; for a list of measures a dict of them by name.",
     "check": "A :class:`Check`: the outcome, and a row for each condition.",
     "compare": "A :class:`Comparison`; with several classes a :class:`ClassComparison`.",
     "evaluate": "An :class:`Evaluation`; with several classes a :class:`ClassEvaluation`.",
@@ -484,7 +470,6 @@ RETURNS: dict[str, str] = {
     "measures": "The declarations, family by family.",
     "misclassification_decomposition": "The score, the oracle's score, and the reducible part in three equal forms.",
     "parse_measure": "The measure with its options; ``str()`` gives the measure string in its shortest form.",
-    "permutation_test": "A :class:`PermutationTest`; for a list of measures a dict of them by name.",
     "count_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "ranking_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
     "selector_differences": "Both differences, each from the decisions in which the models differ.",
@@ -658,7 +643,6 @@ ATTRIBUTES: dict[str, str] = {
     "PemAreas.s2": "The area where it finds fewer.",
     "PemAreas.s3": "The area between a perfect list and a random one.",
     "PermutationTest.observed": "The value with the labels as they are.",
-    "PermutationTest.permuted": "What was permuted.",
     "Plan.quota": "The number of cases with the highest profit.",
     "Plan.cut": "The counts and measures at the best cut; None if no one is taken.",
     "Plan.taken": "Numbers of cases taken.",

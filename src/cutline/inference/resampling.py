@@ -203,23 +203,6 @@ class Resampler:
         compiled.sum_replicate(rows.pos, rows.neg, wanted, own)
         return np.concatenate([own[None], out])
 
-    def permutations(self, request: SumsRequest, n_permutations: int) -> NDArray[np.float64]:
-        """One vector of sums for each way of dealing the labels to the rows at random; nothing is sorted again."""
-
-        ranking, seed = self.ranking, self.seed & (2**63 - 1)
-        size, sums = ranking.pos + ranking.neg, self._wanted(request, "expected")
-        out = np.zeros((n_permutations, request.width))
-
-        def job(first: int, last: int, a: Any, b: Any, stop: Any) -> None:
-            for r in range(first, last):
-                if stop[0]:
-                    return
-                compiled.permute_labels(size, int(ranking.n_pos), ranking.rows, seed, r, a, b)
-                compiled.sum_replicate(a, b, sums, out[r])
-
-        self._run(job, len(ranking), n_permutations, "permutations")
-        return out
-
     def curves(self, axis: int, grid: NDArray[np.float64], n_resamples: int) -> tuple[NDArray[np.float64], ...]:
         """Positives and negatives above the cuts that reach ``grid`` (shares) on an axis, and the class sizes.
 

@@ -82,7 +82,6 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         Array, const uint8_t*, const double*, const int64_t*, Array, double*, double*) except +
     void c_keep "cutline::keep_within"(CDoubles, CDoubles, double, uint8_t*) except +
     void c_draw "cutline::draw"(uint16_t*, int64_t, uint64_t, uint64_t)
-    void c_permute "cutline::permute_labels"(Array, int64_t, int64_t, uint64_t, uint64_t, Array, Array) except +
     void c_accumulate "cutline::accumulate"(const uint16_t*, const RawRows&, Array, Array) except +
     void c_replicate "cutline::sum_replicate"(Array, Array, const RawWanted&, double*, int64_t) except +
     void c_resample "cutline::resample"(
@@ -397,13 +396,6 @@ def draw(counts, int64_t start, int64_t size, uint64_t seed, uint64_t stream):
     cdef uint16_t* into = <uint16_t*>data_of(counts, UINT16)
     with nogil:
         c_draw(into + start, size, seed, stream)
-
-
-def permute_labels(size, int64_t n_pos, int64_t rows, uint64_t seed, uint64_t stream, pos, neg):
-    size = np.ascontiguousarray(size, pos.dtype)
-    cdef Array sizes = array_of(size), p = array_of(pos), q = array_of(neg)
-    with nogil:
-        c_permute(sizes, n_pos, rows, seed, stream, p, q)
 
 
 def accumulate(counts, rows, a, b):

@@ -150,11 +150,6 @@ inline int64_t group_weighted(Array score, const uint8_t* positive, const double
     return BY_SCORE(score, return group_weighted<S>(score.in<S>(), positive, weight, order, value.to<S>(), pos, neg));
 }
 
-inline void permute_labels(Array size, int64_t n_pos, int64_t rows, uint64_t seed, uint64_t stream, Array pos,
-                           Array neg) {
-    BY_COUNTS(size, permute_labels<C>(size.in<C>(), n_pos, rows, seed, stream, pos.to<C>(), neg.to<C>()));
-}
-
 inline void accumulate(const uint16_t* counts, const RawRows& rows, Array a, Array b) {
     BY_COUNTS(a, accumulate<C>(counts, rows.as(), a.to<C>(), b.to<C>()));
 }

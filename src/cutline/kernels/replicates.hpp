@@ -65,28 +65,6 @@ inline void draw(uint16_t* counts, int64_t size, uint64_t seed, uint64_t stream)
     }
 }
 
-// Deal `n_pos` positive labels to `rows` rows in tie groups of the given sizes, all ways equally likely. Selection
-// sampling (Knuth, The Art of Computer Programming 3.4.2, Algorithm S): a row is positive with probability
-// (positives left) / (rows left).
-template <class C>
-void permute_labels(View<const C> size, int64_t n_pos, int64_t rows, uint64_t seed, uint64_t stream, C* pos, C* neg) {
-    uint64_t state = mix(seeded(seed) + stream * GOLDEN);
-    double left = static_cast<double>(n_pos), rest = static_cast<double>(rows);
-    for (int64_t g = 0; g < size.size; ++g) {
-        C taken = 0;
-        for (int64_t i = 0; i < static_cast<int64_t>(size[g]); ++i) {
-            state += GOLDEN;
-            if (static_cast<double>(mix(state) >> 11) * TO_UNIT * rest < left) {
-                ++taken;
-                left -= 1.0;
-            }
-            rest -= 1.0;
-        }
-        pos[g] = taken;
-        neg[g] = size[g] - taken;
-    }
-}
-
 // Rows in the order of the ranking, the positives first: each row's unit (empty: the row itself) and weight (empty: 1),
 // and the number of rows of each class in each group of the ranking.
 struct Rows {

@@ -1,4 +1,4 @@
-"""cutline in scikit-learn's idiom: scorers, displays, cross-validation and a classifier for quotas."""
+"""cutline in scikit-learn's idiom: scorers, displays and cross-validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .displays import (
     RocDisplay,
     TprFprDisplay,
 )
-from .estimators import QuotaClassifier, scorer
+from .estimators import scorer
 
 __all__ = [
     "CrossValidatedComparison",
@@ -31,7 +31,6 @@ __all__ = [
     "PrecisionRecallDisplay",
     "ProfitDisplay",
     "QrecallDisplay",
-    "QuotaClassifier",
     "RocDisplay",
     "TprFprDisplay",
     "evaluate_cv",

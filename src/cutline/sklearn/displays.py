@@ -1,24 +1,19 @@
-"""Curves in scikit-learn's idiom of displays: from an estimator, from predictions, from cross-validation."""
+"""Curves in scikit-learn's idiom of displays: from an estimator or from predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from ..errors import InputError
-from ..estimate import Settings
-from ..evaluation import Evaluation, choose_specs
+from ..evaluation import Evaluation
 from ..present.plots import line_style
 from ..present.plots import plot as draw
 from ..reference import documented
 from ..types import Axes, Estimator, Label, Labels, Scores
 from ..verbs import evaluate
-from .crossval import OutOfFold
 from .estimators import find_response, positive_class, scores_of
 
 # What a display has drawn on axes: the display's class, its evaluations, and its artists.
@@ -96,39 +91,6 @@ class CurveDisplay:
         score = scores_of(estimator, X, find_response(estimator, response_method), positive)
         title = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=title, **options)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        y: Labels,
-        *,
-        pos_label: Label = None,
-        sample_weight: Scores | None = None,
-        response_method: Any = "auto",
-        name: str | None = None,
-        ax: Axes | None = None,
-        pooled: bool = False,
-        level: float = 0.95,
-        n_resamples: int = 2000,
-        seed: int = 0,
-        **options: Any,
-    ) -> Self:
-        """Draw the curve of each fold, or (``pooled=True``) that of all out-of-fold scores as one list, with a band."""
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        given = {"pos_label": pos_label, "response_method": response_method, "weights": weights}
-        tested = OutOfFold.read(cv_results, X, y, **given)
-        if pooled:
-            cut = tested.boundary
-            specs = choose_specs(list(cls.measures), threshold=cut, quota=None)
-            settings = Settings("auto", level, n_resamples, seed)
-            ev = tested.pooled(specs, settings, name="out of fold" if name is None else name, threshold=cut)
-            if ev is None:
-                raise InputError("pooled", "needs each row tested once, and some are more often", "draw the folds")
-            return cls(ev, **options).plot(ax=ax)
-        how = {"measures": list(cls.measures), "level": level, "n_resamples": n_resamples, "seed": seed}
-        return cls(*tested.evaluations(name or "fold", **how), **options).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""
