@@ -369,11 +369,11 @@ def test_interval_and_p_value_never_contradict(seed: int, n: int, level: float, 
             assert inside == (row["p_value"] > 1 - level + 1e-12), row
 
 
-def test_nothing_that_varies_is_left_to_exact_swaps() -> None:
-    """A perfect model against a constant one on four cases: eight ways to swap, so that p is never below 1/8."""
+def test_nothing_that_varies_is_left_to_both_intervals() -> None:
+    """A perfect model against a constant one on four cases: eight ways to flip signs, so that p is never below 1/8."""
     cmp = cl.compare([1, 1, 0, 0], {"a": [4, 3, 2, 1], "b": [1, 1, 1, 1]})
     row = cmp.difference("a", "b", "roc_auc")
-    assert (row["method"], row["p_value"], row["difference"]) == ("swap test, mover", 1 / 8, 0.5)
+    assert (row["method"], row["difference"]) == ("mover", 0.5)
     assert row["low"] < 0 < 0.5 < row["high"]
     for row in cmp.differences:
         assert row["verdict"] in ("cannot tell", "not tested")
@@ -397,12 +397,12 @@ def test_few_rows_are_never_beyond_chance(n: int, kind: str) -> None:
 
 
 def test_one_positive_is_not_beyond_chance() -> None:
-    """Without the only positive there is no AUC: scores are swapped instead."""
+    """Without the only positive there is no AUC: both own intervals are combined."""
     rng = np.random.default_rng(2)
     y = np.arange(12) == 0
     cmp = cl.compare(y, {"a": np.where(y, 1.0, rng.random(12)), "b": rng.random(12)}, n_resamples=20)
     row = cmp.difference("a", "b", "average_precision")
-    assert row["method"] == "swap test, mover"
+    assert row["method"] == "mover"
     assert row["low"] < row["difference"] < row["high"]
     assert 0 < row["p_value"] <= 1
 
@@ -579,60 +579,6 @@ def test_readings_come_from_the_intervals() -> None:
     assert len(seen) >= 3
 
 
-# --- the swap test -----------------------------------------------------------------------------------------------
-
-
-def test_swap_test_is_the_enumeration_on_few_cases() -> None:
-    """Five cases: 32 ways to swap the mid-ranks; the share at least as far apart as observed."""
-    y = np.array([1, 0, 1, 0, 1])
-    a, b = np.array([5.0, 1, 4, 2, 3]), np.array([1.0, 2, 3, 4, 5])
-    gaps = []
-    for ways in itertools.product([False, True], repeat=5):
-        swap = np.array(ways)
-        gaps.append(cl.roc_auc(y, np.where(swap, b, a)) - cl.roc_auc(y, np.where(swap, a, b)))
-    exact = np.mean(np.abs(gaps) >= abs(gaps[0]) - 1e-12)
-    test = cl.swap_test(y, a, b, n_permutations=4000)
-    assert test.observed == pytest.approx(gaps[0])
-    assert test.p_value == pytest.approx(exact, abs=0.035)
-    assert set(np.round(test.null, 9)) == set(np.round(gaps, 9))
-    assert "p = " in repr(test)
-
-
-def test_swap_test_takes_ranks_of_models_on_other_scales() -> None:
-    y, models = data(14, 60, m=2)
-    a, b = models["m0"], models["m1"]
-    plain = cl.swap_test(y, a, b, n_permutations=200)
-    scaled = cl.swap_test(y, a, 1000 + 7 * b, n_permutations=200)
-    assert scaled.p_value == plain.p_value
-    assert (scaled.null == plain.null).all()
-
-
-def test_swap_test_type_one_error() -> None:
-    """Two models of one quality on shared cases: p ≤ 0.05 in about 5 % of the samples, p ≤ 0.2 in about 20 %."""
-    p = []
-    for seed in range(250):
-        rng = np.random.default_rng(seed)
-        y = np.arange(40) % 2
-        shared = y + rng.normal(size=40)
-        a, b = (shared + 0.8 * rng.normal(size=40) for _ in range(2))
-        p.append(cl.swap_test(y, a, b, n_permutations=59, seed=seed).p_value)
-    found = np.array(p)
-    assert 0.02 <= (found <= 0.05).mean() <= 0.085
-    assert 0.14 <= (found <= 0.2).mean() <= 0.26
-
-
-def test_swap_test_finds_a_difference() -> None:
-    rng = np.random.default_rng(0)
-    y = np.arange(120) % 2
-    a, b = y + 0.5 * rng.normal(size=120), rng.normal(size=120)
-    cmp = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], quota=30, n_resamples=5)
-    for measure in ("roc_auc", "hit_rate", "average_precision"):
-        test = cmp.swap_test("a", "b", measure, n_permutations=199)
-        assert test.p_value == 1 / 200
-        assert test.observed > 0
-    assert cmp.swap_test("a", "b", "hit_rate", n_permutations=9).measure == "hit_rate@30"
-
-
 # --- input -------------------------------------------------------------------------------------------------------
 
 
@@ -655,17 +601,14 @@ def test_refusals() -> None:
         cl.compare(y, {"a": s, "b": [1, 2, float("nan"), 3]})
     with pytest.raises(cl.InputError, match="margin"):
         cl.compare(y, {"a": s}, margin=-0.1)
-    with pytest.raises(cl.InputError, match="n_permutations"):
-        cl.swap_test(y, s, s, n_permutations=0)
     with pytest.raises(cl.InputError, match="was not evaluated"):
         cl.compare(y, {"a": s, "b": s}, measures=["f1"], n_resamples=5).best("pem")
 
 
 def test_models_on_rows_of_their_own_have_no_common_curve() -> None:
     cmp = cl.compare({"a": [1, 0, 1], "b": [1, 0]}, {"a": [3, 2, 1], "b": [2, 1]}, paired=False, n_resamples=5)
-    for ask in (lambda: cmp.dominance("quota"), lambda: cmp.swap_test("a", "b")):
-        with pytest.raises(cl.InputError, match="same rows"):
-            ask()
+    with pytest.raises(cl.InputError, match="same rows"):
+        cmp.dominance("quota")
     assert "its own rows" in repr(cmp)
 
 
@@ -746,10 +689,6 @@ def test_whole_weights_compare_as_repeated_rows() -> None:
     columns = ("from", "to", "leader")
     for one, other in zip(*(c.dominance("quota", every=True) for c in (weighted, plain)), strict=True):
         assert [one.get(c) for c in columns] == [other.get(c) for c in columns]
-    options = {"measure": "hit_rate", "n_permutations": 20}
-    assert weighted.swap_test("m0", "m1", **options).observed == pytest.approx(
-        plain.swap_test("m0", "m1", **options).observed
-    )
 
 
 def test_many_models_are_one_call() -> None:

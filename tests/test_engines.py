@@ -321,7 +321,7 @@ def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         pytest.approx(dict(row), nan_ok=True) for row in again.differences
     ]
     with pytest.raises(cl.InputError, match="not kept in memory"):
-        found.swap_test("a", "b")
+        found.swaps("a", "b", quota=10)
 
 
 def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
     expected_auc = cl.roc_auc(columns["y"][there], columns["p"][there])
     assert kept.evaluations["p"]["roc_auc"].value == pytest.approx(expected_auc, **CLOSE)
     with pytest.raises(cl.InputError, match="would need the rows of this table"):
-        found.swap_test("first", "second")
+        found.swaps("first", "second", quota=10)
 
 
 def test_segments_and_batches_have_the_order_of_every_door(spark: Any, tmp_path: Path) -> None:

@@ -72,7 +72,6 @@ def test_the_cheapest_cut_above_rows_that_score_minus_infinity_is_found() -> Non
         lambda name: cl.evaluate(Y, P, measures=[name]),
         lambda name: cl.evaluate(Y, P, measures=[name], batch=[0, 1] * 3, quota=1),
         lambda name: cl.evaluate(Y, P, by=[0, 1] * 3, measures=[name]).segments,
-        lambda name: cl.swap_test(Y, P, P[::-1], measure=name, n_permutations=20),
     ],
 )
 def test_measures_of_score_matrices_are_refused_for_one_score(call: Any) -> None:

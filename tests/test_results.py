@@ -111,7 +111,6 @@ MAKE: dict[str, Callable[[], Any]] = {
     "UpliftComparison": lambda: cl.uplift(Y, Q > 0.5, {"p": P, "q": Q}),
     "SelectiveVoting": lambda: cl.papers.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
     "PermutationTest": lambda: cl.permutation_test(Line(), P[:, None], Y, P[:, None], Y, n_permutations=20, n_jobs=1),
-    "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),
     "OutOfBag": lambda: cl.bootstrap_oob(Line(), P[:, None], Y, n_resamples=10, n_jobs=1),
     "CrossValidation": lambda: evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"]),
     "CrossValidatedComparison": lambda: evaluate_cv(
@@ -278,7 +277,6 @@ def test_what_is_asked_after_pickling_is_the_same() -> None:
     other = pickle.loads(pickle.dumps(cmp))
     assert other.differences.to_json() == cmp.differences.to_json()
     assert other.dominance().to_json() == cmp.dominance().to_json()
-    assert other.swap_test("p", "q", n_permutations=20).p_value == cmp.swap_test("p", "q", n_permutations=20).p_value
 
 
 def test_a_streamed_evaluation_says_what_it_cannot_show(made: dict[str, Any]) -> None:

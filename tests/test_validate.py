@@ -102,7 +102,6 @@ class Estimator(BaseEstimator):
 CALLS: dict[str, dict[str, Any]] = {
     "label_plan": {"y_score": P, "budget": 3, "measure": "qrecall@2"},
     "doctor": {"source": "no.csv"},
-    "bootstrap": {"statistic": lambda y, s, w: 0.0, "y_true": Y, "y_score": P},
     "bootstrap_oob": {"estimator": Estimator(), "X": X, "y": Y},
     "compare": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}},
     "compare classes": {"y_true": Y, "scores": {"a": TWO, "b": TWO[::-1]}},
@@ -148,7 +147,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "selective_voting": {"y_true": Y, "models": {"a": P, "b": P[::-1]}},
     "selector_differences": {"y_true": Y, "first_score": P, "second_score": P[::-1]},
     "sql": {"table": "t", "label": "y", "score": "p", "dialect": "postgres"},
-    "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
     "uplift": {"treated": Y, "outcome": P, "y_score": P},
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
@@ -268,7 +266,6 @@ def test_a_refusal_names_the_argument_that_was_given() -> None:
         (lambda: selective_voting(Y, models, marks=["zz"]), "marks is 'zz', which is not in the catalogue"),
         (lambda: selection_power(Y, models, goal="zz"), "goal is 'zz', which is not in the catalogue"),
         (lambda: cl.plan(Y, P, quota=3, sample_weight=[0.001] * 6), "sample_weight adds up to 0.006 cases"),
-        (lambda: cl.swap_test(Y, P, P, quota=10), "quota is 10; it must be from 1 to the number of cases, 6"),
         (
             lambda: selection_power(Y, models, ["pem"], quota=11, set_size=10),
             "quota is 11; it must be from 1 to",
@@ -277,7 +274,7 @@ def test_a_refusal_names_the_argument_that_was_given() -> None:
         (lambda: cl.evaluate(**classes, score=3), "score must be a list, got 3"),
         *(
             (lambda name=name: getattr(compared, name)("x", "b"), "there is no model 'x'; choose from 'a', 'b'")
-            for name in ("swap_test", "swaps", "benefit_difference")
+            for name in ("swaps", "benefit_difference")
         ),
     ]:
         with pytest.raises(cl.InputError) as refused:
@@ -314,9 +311,6 @@ def test_wrong_types_are_refused_by_name() -> None:
     ev, cmp = cl.evaluate(Y, P, n_resamples=9), cl.compare(Y, {"a": P, "b": P[::-1]}, n_resamples=9)
     for refused, said in (
         (lambda: cl.screen(Y, 5), "stages is 5"),
-        (lambda: cl.bootstrap(cl.roc_auc, Y, P), "statistic does not take three arguments"),
-        (lambda: cl.bootstrap(5, Y, P), "statistic is 5"),
-        (lambda: cl.bootstrap(lambda y, s, w: "x", Y, P), "statistic gives 'x'"),
         (lambda: ev[[1]], "measure must be a string"),
         (lambda: cmp[[1]], r"there is no \[1\] in it; choose from 'a', 'b'"),
         (lambda: cl.plan(Y, P, n_resamples=9).to_json(indent=[2]), "indent must be"),

@@ -114,13 +114,9 @@ from .errors import (
     UndefinedWarning as UndefinedWarning,
 )
 from .extrapolation import extrapolate as extrapolate
-from .inference.differences import swap_test as swap_test
 from .inference.limits import (
     ApproximationWarning as ApproximationWarning,
     proportion_interval as proportion_interval,
-)
-from .inference.resampling import (
-    bootstrap as bootstrap,
 )
 from .inference.retraining import (
     bootstrap_oob as bootstrap_oob,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .catalogue.declare import Spec, parse_measure
+from .catalogue.declare import Spec
 from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheapest
 from .decide.model_choice import (
     GOALS,
@@ -34,7 +34,6 @@ from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_fact
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
-from .inference.differences import SwapTest, swap_test
 from .inference.evidence import Prevalence
 from .inference.paired import PrevalencePairs
 from .quotas import Quotas
@@ -241,19 +240,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         how: dict[str, Any] = {"x": x, "prevalence": prevalence, "simultaneous": simultaneous}
         how |= {"clusters": first._clusters, **values_of(self.settings, "level", "seed")}
         return benefit_difference(first.sample, second.sample, names=(a, b), **how)
-
-    def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> SwapTest:
-        """Paired permutation test of two of the models; it uses the comparison's quota, threshold and clusters.
-
-        Rows of a cluster are swapped together.
-        """
-        at_quota = parse_measure(measure).measure.needs_quota
-        what = "the swap test of a measure at a quota" if at_quota else "the swap test"
-        self._need_common_rows(what, one_list=at_quota)
-        first, second = self._of_models(a, b)
-        sample, how = first.sample, {"clusters": first._clusters, **values_of(self, "quota", "threshold")}
-        how |= {"sample_weight": sample.weight, **options}
-        return swap_test(sample.positive, sample.score, second.sample.score, measure=measure, **how)
 
     def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:
         if not self.paired:

@@ -102,7 +102,6 @@ PARAMETERS: dict[str, str] = {
     "portions": "Into how many portions the ranked list is divided; 10 gives deciles.",
     # how sure
     "interval": "How intervals are computed. ``'auto'``: the best analytic method if there is one, otherwise the "
-    "bootstrap. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
     "``'wilson'``, ``'clopper_pearson'``, ``'agresti_coull'``, ``'jeffreys'``, ``'delong'``, ``'delong_logit'``, "
     "``'percentile'``, ``'basic'`` or ``'bca'``. A measure without that method has no interval, with the reason.",
     "level": "The confidence level of intervals and bands, strictly between 0 and 1.",
@@ -280,8 +279,6 @@ PARAMETERS: dict[str, str] = {
     "ndcg.k": "How many places of the list count. By default all of them.",
     "calibration_error.bins": "The number of bins of equal width.",
     "calibration_error.debiased": "Whether to take off what noise adds if all probabilities are right.",
-    "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
-    "bootstrap.method": "The interval: ``'percentile'`` or ``'basic'``.",
     "bootstrap_oob.measure": "A measure string. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
     "permutation_test.measure": "A measure string. By default ``'recall'``; with several classes ``'accuracy'``.",
     "check.evaluation": "The evaluation or comparison whose intervals decide; or a table, with its columns named.",
@@ -341,8 +338,6 @@ PARAMETERS: dict[str, str] = {
     "selective_voting.vote": "What is averaged: each model's ``'score'``, or its ``'rank'``, which suits models on "
     "different scales.",
     "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
-    "swap_test.clusters": "The cluster of each row; rows of one cluster are swapped together.",
-    "swap_test.quota": "Where quota measures cut the list: a number of cases, or a share of them.",
     **dict.fromkeys(
         ("threshold_for.quota", "Evaluation.cut.quota"),
         "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
@@ -393,7 +388,6 @@ PARAMETERS: dict[str, str] = {
     "``'no wasted places'``, ``'fewest errors'``, ``'rare positives'`` or ``'probabilities needed'``.",
     "Comparison.recommend.best_thresholds": "For ``'fewest errors'``: judge each model at its own best threshold "
     "instead of the threshold in use.",
-    "Comparison.swap_test.options": "Options of the function ``swap_test``.",
     "Comparison.swaps.quota": "How many places there are. By default the comparison's quota.",
     "CrossValidation.values.name": "The measure string.",
     "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
@@ -475,7 +469,6 @@ RETURNS: dict[str, str] = {
     "selector_differences": "Both differences, each from the decisions in which the models differ.",
     "chance_level": "The mean over all orders of the cases.",
     "chance_adjusted": "The value on the scale from chance (0) to a perfect list (1).",
-    "swap_test": "The difference, the p-value, and how it was found.",
     "scorer": "A scorer, for ``scoring=``.",
 }
 

@@ -319,10 +319,10 @@ def compare(
     parts in both values; the accuracy's p-value is exact (McNemar).
 
     Differences are paired: the influence of each row (or cluster) on a difference may change its sign, which gives both
-    the interval and the p-value. If nothing varies, scores are swapped instead. ``interval="bootstrap"`` compares by
-    replicates; all models share the resampled rows. ``"delong"`` is the normal test of DeLong et al. (1988) for the AUC
-    and its relatives; other measures are not tested. A model's own intervals are those that :func:`evaluate` gives.
-    ``margin`` is the largest difference that does not matter to you. With
+    the interval and the p-value. If nothing varies, both models' own intervals are combined. ``interval="bootstrap"``
+    compares by replicates; all models share the resampled rows. ``"delong"`` is the normal test of DeLong et al. (1988)
+    for the AUC and its relatives; other measures are not tested. A model's own intervals are those that
+    :func:`evaluate` gives. ``margin`` is the largest difference that does not matter to you. With
     ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too. With ``by``
     the comparison also has ``.segments``, a mapping from segment to its comparison; with ``batch`` (the batch of each
     row) a quota counts in each batch, and whole batches change their sign.

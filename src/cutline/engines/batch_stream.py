@@ -31,9 +31,7 @@ from ..inference.batch_rows import (
     quotas_in_batches,
     sums_of_groups,
 )
-from ..inference.differences import DifferenceTest
 from ..inference.evidence import Drawn
-from ..inference.limits import mover_limits
 from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Replicates, Resampled, Resampler
 from ..partition import HashedPartition, Partition
@@ -327,13 +325,5 @@ class StreamedBatchPairs(RowPairs):
     def _smaller_class(self, pair: Pair) -> int:
         return self.smaller
 
-    def _by_swaps(self, pair: Pair) -> DifferenceTest:
-        """Where nothing varies between batches: both own intervals, as no rows are left to be swapped."""
-        rows = self.rows[pair.a]
-        low, high = mover_limits(*((e.value, e.interval) for e in pair.singles))
-        low, high = max(low, -pair.widest), min(high, pair.widest)
-        if pair.difference == 0.0:
-            return DifferenceTest(low, high, math.nan, 1.0, "mover")
-        if pair.spec.measure.by_batch:
-            return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
-        return DifferenceTest(low, high, math.nan, math.nan, "mover")
+    def _same_scores(self, pair: Pair) -> bool:
+        return False  # no rows are left to be compared

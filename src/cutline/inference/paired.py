@@ -1,4 +1,4 @@
-"""Differences between models: sign flips of rows, blocks or clusters; swap tests where nothing varies.
+"""Differences between models: sign flips of rows, blocks or clusters; two intervals where nothing varies.
 
 Of rows in memory each difference has a standard error from the influence of every row on it, and one reference, sign
 flips, that gives the interval and the p-value. Streams, whose rows are gone, take closed forms or replicates.
@@ -29,13 +29,11 @@ from .closed_forms import line_of, placements
 from .differences import (
     FLIPS,
     PairedDifference,
-    Swaps,
     guard_freedom,
     p_of_limits,
     paired_difference,
     sign_matrix,
     sums_by,
-    swapped_differences,
 )
 from .differences import DifferenceTest as DifferenceTest
 from .evidence import AtPrevalence, RowEvidence, widened_limits
@@ -43,7 +41,6 @@ from .resampling import acceleration, unit_influences
 from .worth import difference_limits
 
 _UNITS_BY_PLACES = 4_000_000  # influences of units at quotas that are kept, 32 MB; of more, those of random groups
-_SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
 
 
 @dataclass
@@ -112,7 +109,7 @@ class RowPairs(PicklesFields):
         return cls({name: ev.rows for name, ev in evaluations.items()}, known, paired)
 
     def test(self, pair: Pair) -> DifferenceTest:
-        """Sign flips; replicates if they were asked for by name; swaps where no influence can be told."""
+        """Sign flips; replicates if they were asked for by name; two intervals where no influence can be told."""
         if pair.settings.interval in BY_REPLICATES:
             return by_replicates(pair, self.paired, self._acceleration(pair))
         if pair.settings.interval == "delong":
@@ -122,7 +119,7 @@ class RowPairs(PicklesFields):
             return self._by_worth(pair, influenced)
         if influenced is not None:
             influenced = replace(influenced, guard=min(influenced.guard, self._cluster_freedom(pair)))
-        tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_swaps(pair)
+        tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_singles(pair)
         if not all(self.rows[name].independent for name in (pair.a, pair.b)):
             return tested  # the flips of clusters, or of weighted rows, are wide already
         heed = 1.0 if pair.spec.measure.case_loss is not None else 0.0
@@ -283,7 +280,7 @@ class RowPairs(PicklesFields):
 
     @cached_property
     def _worked_out(self) -> dict[tuple[Any, ...], Any]:
-        """What several measures or pairs ask for: units, influences at quotas, values without blocks, swaps."""
+        """What several measures or pairs ask for: units, influences at quotas, values without blocks."""
         return {}
 
     def _of_decisions(self, name: str, pair: Pair) -> Floats:
@@ -351,31 +348,24 @@ class RowPairs(PicklesFields):
             self._worked_out[key] = unit_influences(specs, resampler)
         return dict(self._worked_out[key])
 
-    def _by_swaps(self, pair: Pair) -> DifferenceTest:
-        """Where nothing varies when rows are left out, or a value is missing then: swaps, and both own intervals."""
-        gap, settings = pair.difference, pair.settings
-        one, two = (self.rows[name].sample for name in (pair.a, pair.b))
-        seen = midranks if pair.spec.measure.rank_based else np.asarray  # two models may be one as far as it sees
-        if gap == 0.0 and self.paired and np.array_equal(seen(one.score), seen(two.score)):
+    def _by_singles(self, pair: Pair) -> DifferenceTest:
+        """Where nothing varies when rows are left out, or a value is missing then: both own intervals (MOVER).
+
+        Of U units no p-value is below 2·2⁻ᵁ, as with sign flips.
+        """
+        gap, units = pair.difference, min(self.rows[name].units for name in (pair.a, pair.b))
+        if gap == 0.0 and self.paired and self._same_scores(pair):
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
         low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles))
         low, high = max(low, -pair.widest), min(high, pair.widest)
-        if gap == 0.0:
-            return DifferenceTest(low, high, math.nan, 1.0, "swap test, mover")
-        if not self.paired or pair.spec.measure.of_worth:  # swaps are counted by cases alone
-            return DifferenceTest(low, high, math.nan, math.nan, "mover")
-        rows = self.rows[pair.a]
-        if pair.spec.measure.by_batch and rows.batched:  # every batch differs alike: 2 of all ways to flip them
-            return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
-        units = len(one) if rows.clusters is None else int(rows.clusters.max()) + 1
-        swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, rows.clusters)
-        key = "swapped", pair.a, pair.b
-        if key not in self._worked_out:
-            both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]
-            both = [spec for spec in both if not (rows.batched and spec.measure.by_batch)]
-            self._worked_out[key] = swapped_differences(both, one, two, swaps)
-        p = swaps.p_value(gap, self._worked_out[key][pair.spec])
-        return DifferenceTest(low, high, math.nan, p, "swap test, mover")
+        p = max(_p_of_reach(gap, low, high, pair.settings.level), 2.0 ** (1.0 - units)) if low < high else math.nan
+        return DifferenceTest(low, high, math.nan, p, "mover")
+
+    def _same_scores(self, pair: Pair) -> bool:
+        """Whether two models are one as far as the measure sees."""
+        seen = midranks if pair.spec.measure.rank_based else np.asarray
+        one, two = (seen(self.rows[name].sample.score) for name in (pair.a, pair.b))
+        return np.array_equal(one, two)
 
 
 def decision_scale(one: Measure, ranking: Ranking) -> float:
@@ -447,10 +437,15 @@ def _guarded_by_singles(tested: DifferenceTest, pair: Pair, alike: float, heed: 
         return tested  # the same scores, or nothing to compare
     low = max(tested.low - heed * max(tested.low - low, 0.0), -pair.widest)
     high = min(tested.high + heed * max(high - tested.high, 0.0), pair.widest)
-    reach = gap - low if gap > 0.0 else high - gap  # the p-value of a normal difference with this interval
-    p = math.erfc(abs(gap) / reach * limits.z_of(pair.settings.level) / math.sqrt(2.0)) if reach > 0.0 else 0.0
+    p = _p_of_reach(gap, low, high, pair.settings.level)
     longer = low < tested.low if gap > 0.0 else high > tested.high
     return tested._replace(low=low, high=high, p_value=max(p, tested.p_value) if longer else tested.p_value)
+
+
+def _p_of_reach(gap: float, low: float, high: float, level: float) -> float:
+    """The p-value of a normal difference with this interval."""
+    reach = gap - low if gap > 0.0 else high - gap
+    return math.erfc(abs(gap) / reach * limits.z_of(level) / math.sqrt(2.0)) if reach > 0.0 else float(gap == 0.0)
 
 
 def from_variance(difference: float, variance: float, freedom: float, level: float, method: str) -> DifferenceTest:

@@ -23,16 +23,14 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import compute, plan_sweeps
 from ..catalogue.declare import Spec
-from ..errors import InputError, show
-from ..estimate import Estimate, Interval
+from ..errors import InputError
+from ..estimate import Interval
 from ..kernels import compiled
 from ..kernels.layout import Drawing, KernelRequest, Rows
 from ..ranking import Ranking, Ties, rank, row_order
 from ..runtime import Progress, cores
-from ..sources.arrays import Codes, Sample, make_sample
+from ..sources.arrays import Codes, Sample
 from ..sweep import SumsRequest, kernel_request
-from ..types import Label, Labels, Scores
-from ..validate import check_function, checked, one_of
 from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile
 
 # Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5%
@@ -298,10 +296,7 @@ class Resampler:
         return by_spec
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
-        """Replicates one by one, for statistics that are no algebra on sums: how often each unit came, and the ranking.
-
-        The same draws as in :meth:`vectors`.
-        """
+        """Replicates one by one, for measures that are no algebra on sums: the units' counts, and the ranking."""
         ranking, units = self.ranking.resolved(ties), self.units
         rows = self._rows(ties)
         with Progress("bootstrap", n_resamples, self.progress) as progress:
@@ -570,63 +565,3 @@ def unit_influences(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, N
         influence[known] = jackknife(values, strata)[1] if known.sum() > 1 else np.nan
         by_spec[spec] = influence
     return by_spec
-
-
-@checked(method=one_of("percentile", "basic"))
-def bootstrap(
-    statistic: Callable[..., float],
-    y_true: Labels,
-    y_score: Scores,
-    *,
-    pos_label: Label = None,
-    sample_weight: Scores | None = None,
-    clusters: Labels | None = None,
-    stratify: bool = False,
-    method: str = "percentile",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> Estimate:
-    """Bootstrap interval for your own ``statistic(y_true, y_score, sample_weight)``.
-
-    A replicate keeps the rows where they are and passes how often each was drawn (times its weight) as
-    ``sample_weight``; rows that were not drawn are left out. Labels arrive as booleans.
-
-    >>> import numpy as np
-    >>> def mean_score(y_true, y_score, sample_weight):
-    ...     return float(np.average(y_score, weights=sample_weight))
-    >>> e = bootstrap(mean_score, [1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], n_resamples=200)
-    >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
-    True
-    """
-    check_function(
-        statistic,
-        "statistic",
-        "three arguments",
-        "pass a function of y_true, y_score and sample_weight; for a measure by name call evaluate",
-    )
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
-    drawn_as = several_clusters(sample)
-    resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=drawn_as, seed=seed, progress=progress)
-    unit = resampler.unit_of_row()
-
-    def value_of(times: NDArray[Any]) -> float:
-        weight = times if sample.weight is None else times * sample.weight
-        drawn = weight > 0
-        return one_number(statistic(sample.positive[drawn], sample.score[drawn], weight[drawn]), "statistic")
-
-    value = value_of(np.ones(len(sample)))
-    drawn = [value_of(np.asarray(counts[unit], np.float64)) for counts, _ in resampler.each(n_resamples)]
-    result = Replicates(value, np.array(drawn))
-    low, high = result.interval(method, level)
-    name = getattr(statistic, "__name__", "statistic")
-    return Estimate(name, value, low, high, level, method, undefined_replicates=result.undefined)
-
-
-def one_number(value: Any, argument: str) -> float:
-    """What a function of the caller's gives, as a number."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(argument, f"gives {show(value)}", "return one number") from None
