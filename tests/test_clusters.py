@@ -89,10 +89,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
 }
 
 
-def spread(values: np.ndarray) -> float:
-    return float(values.std())
-
-
 def mean_width(rows: Any) -> float:
     table = rows.table if hasattr(rows, "table") else rows
     return float(np.mean([row["high"] - row["low"] for row in table.to_dicts() if row["low"] == row["low"]]))
