@@ -379,13 +379,13 @@ def test_differences_of_segments_of_several_classes() -> None:
     seg = cl.evaluate(y, p, by=part, measures=["accuracy", "log_loss"]).segments
     gap = seg.differences(measures=["accuracy"])[0]
     shares = [float((p[part == key].argmax(axis=1) == y[part == key]).mean()) for key in ("a", "b")]
-    assert gap.difference == pytest.approx(shares[0] - shares[1])
-    assert gap.verdict == "lower"
+    assert gap["difference"] == pytest.approx(shares[0] - shares[1])
+    assert gap["verdict"] == "lower"
     assert "lower" in seg.differences().sentence
     assert seg["a"].facts["tied_predictions"] == 100
     spanning = cl.evaluate(y, p, by=part, clusters=np.arange(400) // 8, measures=["accuracy"]).segments
-    assert spanning.differences()[0].verdict == "not tested"
-    assert "clusters reach into several segments" in repr(spanning.differences().table)
+    assert spanning.differences()[0]["verdict"] == "not tested"
+    assert "clusters reach into several segments" in str(spanning.differences().to_dicts())
     with pytest.raises(cl.InputError, match="no one list"):
         seg.at(quota=3)
 

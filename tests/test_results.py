@@ -97,7 +97,6 @@ MAKE: dict[str, Callable[[], Any]] = {
     "SharedList": lambda: segments().at(quota=10),
     "Trend": lambda: segments().trend("roc_auc"),
     "SegmentComparison": lambda: cl.compare(Y, {"p": P, "q": Q}, by=PARTS, measures=["roc_auc"], **FEW).segments,
-    "ClassSegments": lambda: cl.evaluate(np.arange(N) % 3, MATRIX, by=PARTS, measures=["accuracy"], **FEW).segments,
     "Evaluation batches": lambda: batched(),
     "BatchPoint": lambda: batched().at(quota=3),
     "ListSizePoint": lambda: evaluation().at(quota=10, list_size=500),

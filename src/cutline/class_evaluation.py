@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec, parse_measure
@@ -40,6 +39,7 @@ from .inference.class_intervals import (
 from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .inference.resampling import acceleration, enough_replicates
+from .partition import rows_by
 from .quotas import parse_quota
 from .sources.arrays import as_column, make_sample
 from .table import (
@@ -59,7 +59,7 @@ from .validate import check_number, check_whole, checked
 from .verdict import Models, differences_of
 
 if TYPE_CHECKING:
-    from .segments import ClassSegments, SegmentComparison
+    from .segments import SegmentComparison, Segments
 
 MOST_ROWS = 60  # classes in a table, and compared one by one without being asked
 _MANY = 100  # rows from which predictions without an error look too good
@@ -121,7 +121,7 @@ class Confusion(HasSections, TabularResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMeasure):
+class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     words: ClassVar[str] = "class_words.class_sections"
@@ -135,7 +135,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
     units: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
     dropped: int = 0
-    by_segment: ClassSegments | None = field(default=None, repr=False)  # where ``by`` was given
+    by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -190,7 +190,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         """Real by predicted class, with Wilson intervals for the shares of each row."""
         s, k = self.sample, self.sample.n_classes
         low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
-        for a, rows in enumerate(_rows_by(s.code, k)):
+        for a, rows in enumerate(rows_by(s.code, k)):
             if not len(rows):
                 continue
             if s.weight is None and s.cluster is None:
@@ -208,7 +208,7 @@ class ClassEvaluation(HasReport, HasSegments["ClassSegments"], DictResult, ByMea
         sums = self.totals.decisions
         areas = None if s.matrix is None else column_estimates(self.totals, level)
         rows = []
-        real, said = (_rows_by(code, s.n_classes) for code in (s.code, s.predicted))
+        real, said = (rows_by(code, s.n_classes) for code in (s.code, s.predicted))
         for k, label in enumerate(self.classes):
             row = {"class": label, "cases": float(sums.truth[k]), "predicted": float(sums.answers[k])}
             either = np.union1d(real[k], said[k])
@@ -396,11 +396,6 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
                     "log_loss(eps=1e-5)."
                 )
     return [terms.fill(sentence) for sentence in sentences]
-
-
-def _rows_by(code: NDArray[np.int32], k: int) -> list[NDArray[np.intp]]:
-    order = np.argsort(code, kind="stable")
-    return np.split(order, np.searchsorted(code[order], np.arange(1, k)))
 
 
 def evaluate_class_sample(

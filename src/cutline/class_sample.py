@@ -196,7 +196,10 @@ def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
         taken[name] = None if values is None else values[rows]
     if sample.facts is not None:
         each = ("top", "place", "true", "square", "cumulative", "highest")
-        taken["facts"] = replace(sample.facts, **{name: getattr(sample.facts, name)[rows] for name in each})
+        taken["facts"] = facts = replace(sample.facts, **{name: getattr(sample.facts, name)[rows] for name in each})
+        if taken["matrix"] is not None:
+            highest = taken["matrix"] == facts.highest[:, None]
+            taken["facts"] = replace(facts, tied=int(np.count_nonzero(highest.sum(axis=1) > 1)))
     return replace(sample, **taken)
 
 

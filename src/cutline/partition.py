@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
@@ -108,6 +109,11 @@ class Partition:
         """The parts as tables show them: numbers as numbers, all else in words."""
         return tuple(key if isinstance(key, Real) else label_of(key) for key in self.keys)
 
+    @cached_property
+    def rows(self) -> list[NDArray[np.intp]]:
+        """The rows of each part."""
+        return rows_by(self.codes, len(self))
+
     def values(self) -> dict[str, list[Any]]:
         """The values of the columns that make the parts, row by row."""
         keys = [key if len(self.by) > 1 else (key,) for key in self.keys]
@@ -134,6 +140,12 @@ class Partition:
         place = np.zeros(len(self.keys), np.intp)
         place[there] = np.arange(len(there))
         return replace(self, codes=place[codes], keys=tuple(self.keys[k] for k in there.tolist()))
+
+
+def rows_by(codes: NDArray[Any], parts: int) -> list[NDArray[np.intp]]:
+    """The rows that have each of the numbers from 0 to ``parts`` − 1."""
+    small = codes.astype(np.uint16) if parts < 2**16 else codes  # which NumPy sorts by their digits
+    return np.split(np.argsort(small, kind="stable"), np.cumsum(np.bincount(codes, minlength=parts))[:-1])
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from .comparison import Comparison
 from .decide.selection import ListRows, SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation, evaluation_of, obstacle_of
+from .evaluation import Evaluation, evaluation_of
 from .inference.batch_rows import BatchRows, quotas_in_batches
 from .inference.bucket_bounds import Buckets
 from .inference.class_intervals import estimate_classes
@@ -31,8 +31,6 @@ from .inference.intervals import estimate
 from .inference.limits import jackknife
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
-    Change,
-    Slope,
     first_change,
     fit_slope,
     independent_difference,
@@ -43,7 +41,7 @@ from .inference.segment_tests import (
 )
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas, resolve_quota, why_no_cut
-from .ranking import Ranking, rank
+from .ranking import rank
 from .sources.arrays import Sample, make_sample, renumber
 from .sources.counts import Counted, Side
 from .table import (
@@ -59,6 +57,7 @@ from .table import (
     TabularResult,
     format_value,
     pluralize,
+    values_of,
 )
 from .types import Floats, Labels
 from .validate import checked
@@ -85,7 +84,9 @@ class SegmentedRows(PicklesFields):
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all."""
-        raise NotImplementedError
+        raise InputError(
+            None, "several classes have no one list for all segments", "evaluate one class: {by} with its scores"
+        )
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures; raises an error where the rows were not kept."""
@@ -103,20 +104,12 @@ class SegmentedRows(PicklesFields):
 
 @dataclass(frozen=True, eq=False)
 class LoadedSegments(SegmentedRows):
-    """All rows in memory, with the segment of each; ``obstacles``: why measures have no value on them."""
+    """All rows in memory, with the segment of each."""
 
     knows_rest: ClassVar[bool] = True
     whole: Evaluation
     sample: Sample
     partition: Partition
-    obstacles: Mapping[Spec, str]
-
-    @cached_property
-    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows one segment after another, and where each starts."""
-        codes = self.partition.codes
-        small: Any = np.uint16 if len(self.partition) < 2**16 else np.int64  # which NumPy sorts by their digits
-        return np.argsort(codes.astype(small), kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
     def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
         """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
@@ -137,26 +130,13 @@ class LoadedSegments(SegmentedRows):
 
     def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
         """The rows inside or outside a segment: their numbers, and what is known of them."""
-        order, starts = self._order
-        inside, whole = order[starts[at] : starts[at + 1]], self.whole.ranking
-        numbers = np.sort(np.concatenate([order[: starts[at]], order[starts[at + 1] :]])) if outside else inside
-        part = self.sample.part(numbers)
-        cluster = self.sample.cluster
+        numbers = np.flatnonzero(self.partition.codes != at) if outside else self.partition.rows[at]
+        part, cluster = self.sample.part(numbers), self.sample.cluster
         cluster = None if cluster is None else renumber(cluster[numbers])
         if isinstance(self.whole.rows, BatchRows):
             batches = self.whole.rows.batches.only(numbers)
             return numbers, BatchRows.of_batches(replace(part, cluster=cluster), batches, paired=paired)
-        if not outside or part.weight is not None:
-            return numbers, RowEvidence(part, rank(part), cluster, paired=paired)
-        # whole numbers of cases are taken out of the list, which is quicker than to sort the many that are left
-        own = rank(self.sample.part(inside))
-        place = len(whole) - 1 - np.searchsorted(whole.score[::-1], own.score)
-        pos, neg = whole.pos.copy(), whole.neg.copy()
-        pos[place] -= own.pos
-        neg[place] -= own.neg
-        left = np.flatnonzero(pos + neg)
-        ranking = Ranking(whole.score[left], pos[left], neg[left], len(part))
-        return numbers, RowEvidence(part, ranking, cluster, paired=paired)
+        return numbers, RowEvidence(part, rank(part), cluster, paired=paired)
 
     def _settings(self, rows: RowEvidence) -> Settings:
         """No intervals where a segment has a single cluster or batch, which cannot be resampled."""
@@ -166,10 +146,12 @@ class LoadedSegments(SegmentedRows):
 
     def _obstacles(self, rows: RowEvidence) -> Mapping[Spec, str]:
         """Why measures have no value: on all rows, or here because it has no cut at a quota."""
-        return {
-            spec: why or ("" if spec.quota is None else _why_no_cut(spec.quota, rows))
-            for spec, why in self.obstacles.items()
-        }
+        obstacles = {}
+        for key, spec in self.whole.specs.items():
+            e = self.whole.estimates[key]
+            why = "" if spec.quota is None else _why_no_cut(spec.quota, rows)
+            obstacles[spec] = e.reason if e.value != e.value else why
+        return obstacles
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""
@@ -184,10 +166,9 @@ class LoadedSegments(SegmentedRows):
             return DifferenceTest()
         outside = self._influences(one if two is None else two, two is None)
         influences = self._influences(one, False)[spec], outside[spec]
-        values = pair[0].value, pair[1].value
-        positive = [self.sample.positive[self.partition.codes == at] for at in (one, two) if at is not None]
+        positive = [self.sample.positive[self.partition.rows[at]] for at in (one, two) if at is not None]
         smaller = min(float(min(n := np.count_nonzero(part), len(part) - n)) for part in positive)
-        return joint_difference(values, influences, smaller, self.whole.settings.level)
+        return joint_difference((pair[0].value, pair[1].value), influences, smaller, self.whole.settings.level)
 
     @property
     def _cluster(self) -> Any:
@@ -198,33 +179,32 @@ class LoadedSegments(SegmentedRows):
     def _shares_clusters(self) -> bool:
         return self.partition.divides(self._cluster)
 
-    def _influences(self, at: int, outside: bool) -> dict[Spec, Floats]:
-        """How much each cluster (or batch) of all rows moves the measures of a segment, or of the rows outside it."""
-        if (at, outside) not in self._kept:
-            numbers, rows = self._rows(at, outside=outside)
-            units, obstacles = int(self._cluster.max()) + 1, self._obstacles(rows)
-            specs = [
-                spec for spec, why in obstacles.items() if not why and spec.measure.part not in ("ranking", "columns")
-            ]
-            of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
-            others = [spec for spec in specs if spec not in of_batches]
-            cluster = self._cluster[numbers]
-            influences = joint_influences(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
-            if isinstance(rows, BatchRows):
-                # a batch without a row here changes nothing here
-                unit = np.empty(rows.n_units, np.intp)
-                unit[rows.unit_of_batch[rows.batches.codes]] = cluster
-                values = rows.compute(of_batches).values
-                for spec in of_batches:
-                    left = np.full(units, values[spec])
-                    left[unit] = rows.left_out(spec)
-                    influences[spec] = jackknife(left)[1] if np.isfinite(left).all() else np.full(units, np.nan)
-            self._kept[at, outside] = influences
-        return self._kept[at, outside]
-
     @cached_property
-    def _kept(self) -> dict[tuple[int, bool], dict[Spec, Floats]]:
-        return {}
+    def _influences(self) -> Callable[[int, bool], dict[Spec, Floats]]:
+        return cache(self._find_influences)
+
+    def _find_influences(self, at: int, outside: bool) -> dict[Spec, Floats]:
+        """How much each cluster (or batch) of all rows moves the measures of a segment, or of the rows outside it."""
+        numbers, rows = self._rows(at, outside=outside)
+        units, cluster = int(self._cluster.max()) + 1, self._cluster[numbers]
+        specs = [
+            spec
+            for spec, why in self._obstacles(rows).items()
+            if not why and spec.measure.part not in ("ranking", "columns")
+        ]
+        of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
+        others = [spec for spec in specs if spec not in of_batches]
+        influences = joint_influences(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
+        if isinstance(rows, BatchRows):
+            # a batch without a row here changes nothing here
+            unit = np.empty(rows.n_units, np.intp)
+            unit[rows.unit_of_batch[rows.batches.codes]] = cluster
+            values = rows.compute(of_batches).values
+            for spec in of_batches:
+                left = np.full(units, values[spec])
+                left[unit] = rows.left_out(spec)
+                influences[spec] = jackknife(left)[1] if np.isfinite(left).all() else np.full(units, np.nan)
+        return influences
 
     def covariance(self, spec: Spec, errors: Floats) -> Floats:
         """Variances of independent segments; of segments that share clusters, from the influence of each cluster."""
@@ -304,13 +284,9 @@ class ClassSegmentRows(SegmentedRows):
     whole: ClassEvaluation
     partition: Partition
 
-    def _sample(self, inside: NDArray[np.bool_]) -> tuple[ClassSample, Settings]:
+    def _sample(self, rows: NDArray[np.intp]) -> tuple[ClassSample, Settings]:
         """Some of the rows, and how intervals are made of them: none where a single cluster cannot be resampled."""
-        sample, settings = with_rows(self.whole.sample, np.flatnonzero(inside)), self.whole.settings
-        if sample.matrix is not None and sample.facts is not None:
-            highest = sample.matrix == sample.facts.highest[:, None]
-            tied = int(np.count_nonzero(highest.sum(axis=1) > 1))
-            sample = replace(sample, facts=replace(sample.facts, tied=tied))
+        sample, settings = with_rows(self.whole.sample, rows), self.whole.settings
         if sample.cluster is None:
             return sample, settings
         cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
@@ -320,14 +296,14 @@ class ClassSegmentRows(SegmentedRows):
         """Each segment evaluated as if it were alone, with the classes of all rows."""
         how: dict[str, Any] = {"ordered": self.whole.ordered, "measures": list(self.whole.specs.values())}
         evaluations = {}
-        for k, key in enumerate(self.partition.keys):
-            sample, settings = self._sample(self.partition.codes == k)
+        for key, rows in zip(self.partition.keys, self.partition.rows, strict=True):
+            sample, settings = self._sample(rows)
             evaluations[key] = evaluate_class_sample(sample, name=label_of(key), settings=settings, **how)
         return evaluations
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""
-        sample, settings = self._sample(self.partition.codes != at)
+        sample, settings = self._sample(np.flatnonzero(self.partition.codes != at))
         return estimate_classes(ClassTotals(sample), specs, settings)[0]
 
     def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
@@ -390,9 +366,20 @@ class BySegment(HasReport, DictResult, MappingResult[Any, V]):
         """The result of all rows, that of each segment, and the differences."""
         return {"overall": self.whole.to_dict(), **self.parts_dict()}
 
+    @property
+    def small(self) -> list[str]:
+        """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
+        return [
+            label_of(key)
+            for key in self.evaluations
+            if few_cases(getattr(self.evaluations[key], "first", self.evaluations[key]))
+        ]
+
     def parts_dict(self) -> dict[str, Any]:
         """The result of each segment, and the differences."""
-        raise NotImplementedError
+        parts: Any = self.evaluations.items()
+        segments = [{"segment": label_of(key), **one.to_dict()} for key, one in parts]
+        return {"by": list(self.by), "small": self.small, "segments": segments}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -413,10 +400,6 @@ class Segments(BySegment[Any]):
     order: tuple[Any, ...] | None = None
     places: Mapping[Any, float] | None = None
 
-    def __getitem__(self, segment: Labels) -> Evaluation:
-        evaluation: Evaluation = self.evaluations[self.key_of(segment)]
-        return evaluation
-
     @cached_property
     def names(self) -> list[str]:
         """The segments as tables name them."""
@@ -432,11 +415,6 @@ class Segments(BySegment[Any]):
         """The measures."""
         specs: Mapping[str, Spec] = self.first.specs
         return specs
-
-    @property
-    def small(self) -> list[str]:
-        """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
-        return [ev.name for ev in self.evaluations.values() if few_cases(ev)]
 
     @checked
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
@@ -479,7 +457,7 @@ class Segments(BySegment[Any]):
                 others[at] = {str(spec): e for spec, e in pool.rest(at, list(specs.values())).items()}
             elif at != other:
                 others[at] = evaluations[other].estimates
-        differences: list[tuple[Difference, dict[str, Any]]] = []
+        rows: list[tuple[tuple[float, ...], dict[str, Any]]] = []
         for key, spec in specs.items():
             pairs, columns = [], []
             for at, theirs in others.items():
@@ -487,8 +465,7 @@ class Segments(BySegment[Any]):
                 pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
                 if all(e.value == e.value for e in pair) and self.settings.interval is not None:
                     joint = pool.test(at, other, spec, pair)
-                    other_freedom = math.inf if other is None else _freedom(evaluations[other], spec)
-                    freedoms = _freedom(ev, spec), other_freedom
+                    freedoms = _freedom(ev, spec), math.inf if other is None else _freedom(evaluations[other], spec)
                     tested = independent_difference(*pair, level, freedoms) if joint is None else joint
                 low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
                 value, compared = pair[0].value, pair[1].value
@@ -499,13 +476,14 @@ class Segments(BySegment[Any]):
                 columns.append((values, ratio, {"note": "; ".join(filter(None, [note_of(ev), reason]))}))
                 pairs.append((ev.name, against, value - compared, tested))
             for d, (values, ratio, note) in zip(differences_of(key, spec.better, pairs, level), columns, strict=True):
-                ends = {name: d[name] for name in ("difference", "low", "high")}
-                judged = {name: d[name] for name in ("p_value", "p_adjusted", "method", "verdict")}
+                ends = values_of(d, "difference", "low", "high")
+                judged = {
+                    name: getattr(d, name) for name in ("standard_error", "p_value", "p_adjusted", "method", "verdict")
+                }
                 row = {"segment": d.a, "against": against, "measure": key, **values, **ends, **ratio, **judged, **note}
-                differences.append((d, row))
-        differences.sort(key=lambda pair: evidence(pair[0]))
-        rows = tuple(row for _, row in differences)
-        return SegmentDifferences(tuple(d for d, _ in differences), rows, against, left_out)
+                rows.append((evidence(d), row))
+        rows.sort(key=lambda pair: pair[0])
+        return SegmentDifferences([row for _, row in rows], against, left_out)
 
     @cached_property
     def compared(self) -> SegmentDifferences:
@@ -526,8 +504,7 @@ class Segments(BySegment[Any]):
         """
         whole = self.whole
         if isinstance(whole, ClassEvaluation):
-            problem = "several classes have no one list for all segments"
-            raise InputError(None, problem, "evaluate one class against the rest, with its scores and {by}")
+            self.pool.shared_list(self.names, quota, threshold)
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
         if quota is None and threshold is None:
@@ -578,9 +555,15 @@ class Segments(BySegment[Any]):
             sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
         places = np.array([keys.index(segment) for segment in valued], np.float64)
         line = fit_slope(values, covariance, sizes, places, level)
-        change = first_change(values, covariance, sizes, places, level, seed)
-        names, shape = tuple(ev.name for ev in evaluations), (tuple(places.tolist()), tuple(sizes.tolist()))
-        return Trend(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
+        fitted = np.average(values, weights=sizes) + line.slope * (places - np.average(places, weights=sizes))
+        fit = line.slope, line.low, line.high, line.p_value, line.excess, tuple(fitted.tolist()), tuple(sizes.tolist())
+        names = tuple(ev.name for ev in evaluations)
+        found = first_change(values, covariance, sizes, places, level, seed)
+        change: tuple[Any, ...] = ()
+        if found is not None:
+            gap = found.after - found.before
+            change = (names[found.at], gap, found.low, found.high, found.p_adjusted)
+        return Trend(key, names, tuple(estimates), *fit, level, left_out, *change)
 
     def _in_order(self, order: Sequence[Any] | None) -> list[Any]:
         """The segments in the order given, or in their own; names in alphabetical order have none."""
@@ -661,22 +644,10 @@ class Segments(BySegment[Any]):
         return Table(rows, f"{title}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else title)
 
     def parts_dict(self) -> dict[str, Any]:
-        """Each segment's evaluation, and the differences."""
-        return {
-            "by": list(self.by),
-            "small": self.small,
-            "segments": [{"segment": ev.name, **ev.to_dict()} for ev in self.evaluations.values()],
-            "differences": self.compared.to_dicts() if len(self) > 1 else [],
-            "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
-        }
-
-
-class ClassSegments(Segments):
-    """The same for a model of several classes: a mapping from segment to ClassEvaluation."""
-
-    def __getitem__(self, segment: Labels) -> ClassEvaluation:  # type: ignore[override]
-        evaluation: ClassEvaluation = self.evaluations[self.key_of(segment)]
-        return evaluation
+        """Each segment's evaluation, the differences and the trends."""
+        differences = self.compared.to_dicts() if len(self) > 1 else []
+        trends = [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends]
+        return {**super().parts_dict(), "differences": differences, "trends": trends}
 
 
 def why_not_comparable(spec: Spec) -> str:
@@ -696,7 +667,7 @@ def note_of(ev: Evaluation) -> str:
     return "; ".join(dict.fromkeys(filter(None, [few_cases(ev), *(at_quota if both else ())])))
 
 
-def few_cases(ev: Evaluation) -> str:
+def few_cases(ev: Any) -> str:
     """What is missing in a segment, or that it has few cases; empty where it has enough."""
     several, sizes = isinstance(ev, ClassEvaluation), class_sizes(ev)
     few = [
@@ -716,60 +687,43 @@ def class_sizes(ev: Any) -> dict[Any, int]:
     return {side: ev.facts[side] for side in ("positives", "negatives")}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SegmentDifferences(HasSections, TabularResult, Sequence[Difference]):
-    """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first.
+class SegmentDifferences(HasSections, Table):
+    """Segments against the rest or a reference, by each measure: a row for each, strongest evidence first.
 
-    ``found["north", "roc_auc"]`` is that of one segment by one measure.
+    ``found["north", "roc_auc"]`` is the row of one segment and measure. ``reference`` is what segments were compared
+    with; ``left_out`` tells why some measures were not.
     """
 
-    found: tuple[Difference, ...]
-    rows: tuple[Mapping[str, Any], ...]
-    reference: str
-    left_out: Mapping[str, str]
+    def __init__(self, rows: Iterable[Mapping[str, Any]], reference: str, left_out: Mapping[str, str]) -> None:
+        super().__init__(rows, f"Segments against {reference}, strongest evidence first")
+        self.reference, self.left_out = reference, left_out
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, tuple):
-            return self.found[index]
+            return super().__getitem__(index)
         segment, measure = index if len(index) == 2 else (index, None)
-        for d in self.found if isinstance(measure, str) else ():
-            if d.a == label_of(segment) and d.measure == measure:
-                return d
+        for row in self:
+            if row["segment"] == label_of(segment) and row["measure"] == measure:
+                return row
         raise InputError(None, f"there is no difference of {show(segment)} by {show(measure)}")
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    @property
-    def table(self) -> Table:
-        """The differences as rows, strongest evidence first."""
-        return Table(self.rows, f"Segments against {self.reference}, strongest evidence first")
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each segment and measure, strongest evidence first."""
-        return self.table.to_dicts()
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The rows as JSON."""
-        return self.table.to_json(indent=indent)
 
     @property
     def sentence(self) -> str:
         """What the data show, in words that judge nobody: which segments have a higher or lower value."""
-        clear = [d for d in self.found if d.verdict in ("higher", "lower")]
+        clear = [row for row in self if row["verdict"] in ("higher", "lower")]
         if clear:
-            some = "; ".join(f"{d.a}: {d.verdict} {d.measure}" for d in clear[:6])
+            some = "; ".join(f"{row['segment']}: {row['verdict']} {row['measure']}" for row in clear[:6])
             more = f"; and {len(clear) - 6} more." if len(clear) > 6 else "."
             return f"Significantly different from {self.reference}: {some}{more}"
-        if any(d.verdict != "not tested" for d in self.found):
+        if any(row["verdict"] != "not tested" for row in self):
             return f"No segment differs significantly from {self.reference}."
         return "Nothing could be compared."
 
     def sections(self) -> list[Section]:
         """Which segments differ, and the differences."""
         shown = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")
-        rows = [{name: row[name] for name in shown} for row in self.rows]
-        return [Section("answer", [self.sentence, Table(rows, self.table.title)])]
+        rows = [{name: row[name] for name in shown} for row in self]
+        return [Section("answer", [self.sentence, Table(rows, self.title)])]
 
 
 def evidence(d: Difference) -> tuple[float, ...]:
@@ -797,100 +751,69 @@ class Trend(HasPlot, ShownAsTable, DictResult, TabularResult):
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("trend",)
-
+    document: ClassVar[tuple[str, ...]] = (
+        *("measure", "slope", "low", "high", "p_value", "excess", "verdict"),
+        *("change", "change_difference", "change_low", "change_high", "change_p", "left_out"),
+    )
     measure: str
     segments: tuple[str, ...]
     estimates: tuple[Estimate, ...]
-    line: Slope
-    found: Change | None
+    slope: float
+    low: float
+    high: float
+    p_value: float
+    excess: float
+    fitted: tuple[float, ...]
+    sizes: tuple[float, ...]
     level: float
-    better: str
     left_out: Mapping[str, str]
-    places: tuple[float, ...] = ()
-    sizes: tuple[float, ...] = ()
-
-    slope = property(lambda self: self.line.slope, doc="Change from one segment to the next.")
-    low = property(lambda self: self.line.low, doc="Lower limit of the slope.")
-    high = property(lambda self: self.line.high, doc="Upper limit of the slope.")
-    p_value = property(lambda self: self.line.p_value, doc="The p-value of the test that the slope is 0.")
-    excess = property(lambda self: self.line.excess, doc="Variance around the line relative to what chance explains.")
-
-    @property
-    def fitted(self) -> list[float]:
-        """The line at each of the segments."""
-        sizes, places = np.array(self.sizes), np.array(self.places)
-        values = np.array([e.value for e in self.estimates])
-        level = np.average(values, weights=sizes)
-        return [float(v) for v in level + self.line.slope * (places - np.average(places, weights=sizes))]
-
-    @property
-    def change(self) -> str | None:
-        """The first segment from which the level differs from before."""
-        return None if self.found is None else self.segments[self.found.at]
-
-    @property
-    def change_p(self) -> float:
-        """The p-value of that change, adjusted for all segments at which it could have occurred."""
-        return math.nan if self.found is None else self.found.p_adjusted
+    change: str | None = None
+    change_difference: float | None = None
+    change_low: float | None = None
+    change_high: float | None = None
+    change_p: float | None = None
 
     @property
     def verdict(self) -> str:
         """``rising``, ``falling`` or ``cannot tell``."""
-        if self.line.p_value != self.line.p_value:
+        if self.p_value != self.p_value:
             return "not tested"
-        if self.line.p_value >= 1.0 - self.level:
+        if self.p_value >= 1.0 - self.level:
             return "cannot tell"
-        return "rising" if self.line.slope > 0.0 else "falling"
+        return "rising" if self.slope > 0.0 else "falling"
 
     @property
     def is_clear(self) -> bool:
         """Whether a trend or a change of level is shown."""
-        return self.verdict in ("rising", "falling") or self.found is not None
+        return self.verdict in ("rising", "falling") or self.change is not None
 
     @property
     def sentence(self) -> str:
         """The trend and the first clear change in words."""
-        line, each = self.line, f"by {format_value(abs(self.line.slope))} per step"
-        ends = f"{self.level:.0%} interval {format_value(line.low)} to {format_value(line.high)}"
+        each = f"by {format_value(abs(self.slope))} per step"
+        ends = f"{self.level:.0%} interval {format_value(self.low)} to {format_value(self.high)}"
         said = {
             "rising": f"{self.measure} rises {each} ({ends}).",
             "falling": f"{self.measure} falls {each} ({ends}).",
-        }.get(self.verdict, f"{self.measure} has no clear trend: {format_value(line.slope)} per step ({ends}).")
-        if self.found is None:
+        }.get(self.verdict, f"{self.measure} has no clear trend: {format_value(self.slope)} per step ({ends}).")
+        if self.change is None:
             return f"{said} There is no clear change of level."
-        low, high = format_value(self.found.low), format_value(self.found.high)
-        gap = format_value(self.found.after - self.found.before)
+        gap, low, high = map(format_value, (self.change_difference, self.change_low, self.change_high))
         return f"{said} The first clear change is at {self.change}: {gap} from before ({low} to {high}, adjusted)."
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each segment, in order."""
-        since = math.inf if self.found is None else self.found.at
-        rows = zip(self.segments, self.estimates, strict=True)
-        return [
-            {"segment": name, "measure": self.measure, "value": e.value, **e.interval._asdict(), "changed": k >= since}
-            for k, (name, e) in enumerate(rows)
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The trend as plain values."""
-        found, line = self.found, self.line
-        changed = None if found is None else (found.after - found.before, found.low, found.high, found.p_adjusted)
-        names = ("change_difference", "change_low", "change_high", "change_p")
-        return {
-            "measure": self.measure,
-            **{name: getattr(line, name) for name in ("slope", "low", "high", "p_value", "excess")},
-            "verdict": self.verdict,
-            "change": self.change,
-            **(dict.fromkeys(names) if changed is None else dict(zip(names, changed, strict=True))),
-            "left_out": dict(self.left_out),
-            "text": self.sentence,
-            "segments": self.to_dicts(),
-        }
 
     @property
     def table(self) -> Table:
-        """The segments as rows, in order."""
-        return Table(self.to_dicts(), self.sentence)
+        """The segments as rows, in order; ``changed``: whether the first clear change lies at or before it."""
+        since = len(self.segments) if self.change is None else self.segments.index(self.change)
+        rows = [
+            {"segment": name, "measure": self.measure, "value": e.value, **e.interval._asdict(), "changed": k >= since}
+            for k, (name, e) in enumerate(zip(self.segments, self.estimates, strict=True))
+        ]
+        return Table(rows, self.sentence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trend and the segments as plain values."""
+        return {**super().to_dict(), "text": self.sentence, "segments": self.to_dicts()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -957,29 +880,23 @@ class SegmentComparison(BySegment[Comparison]):
 
     def parts_dict(self) -> dict[str, Any]:
         """The comparison in each segment, and the differences adjusted for the segments."""
-        return {
-            "by": list(self.by),
-            "small": self._first.small,
-            "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.evaluations.items()],
-            "differences": self.differences().to_dicts(),
-        }
+        return {**super().parts_dict(), "differences": self.differences().to_dicts()}
 
 
-def in_counted_segments(overall: Evaluation, counted: Counted, *, by_default: bool) -> Evaluation:
+def in_counted_segments(overall: Evaluation, counted: Counted) -> Evaluation:
     """The evaluation of counts with that of each segment."""
     assert isinstance(overall.rows, RowEvidence)
     partition, outline = counted.segments, overall.rows.outline
     if counted.batch is not None:
         partition, outline = counted.rows().segments, overall.sample
     assert partition is not None
-    obstacles = {s: obstacle_of(s, outline, overall.threshold, by_default) for s in overall.specs.values()}
-    rows = CountedSegments(overall, outline, partition, obstacles, counted=counted)
+    rows = CountedSegments(overall, outline, partition, counted=counted)
     counted_whole: Evaluation = Segments(rows.evaluate(), partition.by, rows, partition.order == "given").overall
     return counted_whole
 
 
-def in_segments(overall: Any, by: Any, *, by_default: bool) -> Any:
-    """An evaluation or comparison with that of each segment of rows in memory; ``by_default``: by every measure."""
+def in_segments(overall: Any, by: Any) -> Any:
+    """An evaluation or comparison with that of each segment of rows in memory."""
     evaluations = overall.evaluations if isinstance(overall, Models) else {"": overall}
     first = next(iter(evaluations.values()))
     sample, other = first.sample, "y_true" if isinstance(first, ClassEvaluation) else "y_score"
@@ -991,11 +908,10 @@ def in_segments(overall: Any, by: Any, *, by_default: bool) -> Any:
         how: dict[str, Any] = {"by": partition.by, "ordered": partition.order == "given"}
         if isinstance(ev, ClassEvaluation):
             classes = ClassSegmentRows(ev, partition)
-            models[name] = ClassSegments(classes.evaluate(), pool=classes, **how)
+            models[name] = Segments(classes.evaluate(), pool=classes, **how)
             continue
         drawn[name] = [{} for _ in partition.keys]
-        obstacles = {s: obstacle_of(s, ev.sample, ev.threshold, by_default) for s in ev.specs.values()}
-        rows = LoadedSegments(ev, ev.sample, partition, obstacles)
+        rows = LoadedSegments(ev, ev.sample, partition)
         models[name] = Segments(rows.evaluate(drawn[name] if overall is not ev else None), pool=rows, **how)
     if first is overall:
         return models[""].overall

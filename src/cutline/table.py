@@ -191,7 +191,7 @@ class DictResult(PicklesFields):
     def to_dict(self) -> dict[str, Any]:
         """The result by name; an estimate and an interval by their ends, too (``name_low``, ``name_high``)."""
         content: dict[str, Any] = {}
-        for name in self.document or [field.name for field in fields(self)]:  # type: ignore[arg-type]
+        for name in self.document or [f.name for f in fields(self)]:  # type: ignore[arg-type]
             value = getattr(self, name)
             if isinstance(value, Estimate):
                 content |= value.to_dict(name)

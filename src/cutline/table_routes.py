@@ -118,7 +118,7 @@ def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Seque
         call.refuse("prevalence", why="needs the score of each case, and here are buckets of scores")
     rows = counted_evidence(counted)
     ev = judge(call, {name: rows.outline}, None, counted.batch, counted=rows, **facts)
-    return ev if counted.segments is None else in_counted_segments(ev, counted, by_default=call.measures is None)
+    return ev if counted.segments is None else in_counted_segments(ev, counted)
 
 
 def _is_of_classes(table: Any, call: VerbCall) -> bool:

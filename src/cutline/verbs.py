@@ -547,7 +547,7 @@ def judge(
         return overall
     from .segments import in_segments
 
-    return in_segments(overall, by, by_default=call.measures is None)
+    return in_segments(overall, by)
 
 
 def positive_name(pos_label: Any, column: str | None) -> str:
@@ -609,6 +609,6 @@ def judge_classes(
     if by is not None:
         from .segments import in_segments
 
-        overall = in_segments(overall, by, by_default=call.measures is None)
+        overall = in_segments(overall, by)
     result: ClassEvaluation | ClassComparison = overall
     return result

@@ -585,8 +585,8 @@ def trend(ax: Any, result: Any) -> None:
     ax.vlines(at, low, high, color=colour(0), linewidth=1.6)
     ax.plot(at, values, "o", color=colour(0), markersize=5.5)
     ax.plot(at, rows.column("line"), color=GREY, linewidth=1.2, linestyle=(0, (5, 3)))
-    if result.found is not None:
-        where = result.found.at - 0.5
+    if result.change is not None:
+        where = result.segments.index(result.change) - 0.5
         ax.axvline(where, color="#222222", linewidth=1.0)
         say_beside(ax, where, float(np.nanmax(high)), f"first clear change: {result.change}", xytext=(4, -8))
     step = max(1, -(-len(rows) // 12))

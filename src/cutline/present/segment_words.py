@@ -177,11 +177,13 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
     found = []
     if len(seg) > 1:
         compared = seg.compared
-        asked = [d for d in compared.found if d.measure in keys]
-        steady = [d for d in asked if d.measure not in moving] or asked
-        tested = dict.fromkeys(name_of(seg.specs[d.measure]) for d in steady if d.verdict != "not tested")
+        asked = [row for row in compared if row["measure"] in keys]
+        steady = [row for row in asked if row["measure"] not in moving] or asked
+        tested = dict.fromkeys(name_of(seg.specs[row["measure"]]) for row in steady if row["verdict"] != "not tested")
         clear = [
-            f"{d.a} ({d.verdict} {name_of(seg.specs[d.measure])})" for d in steady if d.verdict in ("higher", "lower")
+            f"{row['segment']} ({row['verdict']} {name_of(seg.specs[row['measure']])})"
+            for row in steady
+            if row["verdict"] in ("higher", "lower")
         ]
         more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
         if clear:
@@ -293,10 +295,10 @@ def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
     for trend in seg.trends:
         row = {"measure": trend.measure, "change": format_value(trend.slope), "interval": ends(trend.low, trend.high)}
         row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
-        row |= {"first clear change": "none", "before and after": ""}
-        if trend.found is not None:
+        row |= {"first clear change": "none", "from before": ""}
+        if trend.change is not None:
             row["first clear change"] = f"at {trend.change}"
-            row["before and after"] = f"{format_value(trend.found.before)} → {format_value(trend.found.after)}"
+            row["from before"] = format_value(trend.change_difference)
         rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
     if seg.trends:
         first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
