@@ -13,7 +13,6 @@ is the value on 400,000 further rows. A sample in which a measure has no value i
 from __future__ import annotations
 
 import argparse
-import math
 import subprocess
 import sys
 from collections import defaultdict
@@ -251,31 +250,6 @@ def small(samples: int) -> None:
     _print(table, list(SMALL), f"small classes: coverage (length), type I of 5; {samples} samples")
 
 
-def promises(samples: int) -> None:
-    """How often abstention keeps its promise on new cases; at least as often as its confidence says."""
-    rng = np.random.default_rng(3)
-    shares = [0.4, 0.35, 0.2, 0.05]
-    y, p = population(rng, TRUTH_ROWS, shares, 2.0)
-    top, right = p.max(axis=1), p.argmax(axis=1) == y
-    for n in (300, 2000):
-        kept, given, covered = 0, 0, []
-        for _ in range(samples):
-            of_y, of_p = population(rng, n, shares, 2.0)
-            cut = cl.evaluate(of_y, of_p, interval=None, measures=["accuracy"], classes=range(4)).abstain(
-                0.85, confidence=0.9
-            )
-            covered.append(cut.coverage)
-            if cut.threshold is not None:
-                given += 1
-                kept += bool(right[top >= cut.threshold].mean() >= 0.85)
-        share = kept / given if given else math.nan
-        print(
-            f"abstain(0.85, confidence=0.9), n = {n:,}: kept in {share:.3f} of {given} samples with a cut; "
-            f"mean coverage {np.mean(covered):.2f}",
-            flush=True,
-        )
-
-
 def _print(table: dict[str, dict[str, str]], columns: list[str], title: str) -> None:
     print(f"\n{title}")
     print(f"{'measure':<34}" + "".join(f"{column:>36}" for column in columns))
@@ -300,7 +274,6 @@ def main() -> None:
     if asked.only in (None, "coverage"):
         coverage(asked.samples, asked.interval)
         differences(asked.samples)
-        promises(asked.samples)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 import cutline as cl
 from cutline.decide.calibration import calibrate
-from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
+from cutline.decide.error_costs import ErrorPrices, cheapest, decision_curve
 from cutline.decide.model_choice import family_hull, swaps
 from cutline.decide.thresholds import promised_groups
 from cutline.errors import InputError
@@ -106,31 +106,20 @@ def costs(samples: int = 200) -> None:
 
 
 def benefit(samples: int = 600) -> None:
-    """Coverage of net benefit and of its paired difference, threshold by threshold."""
+    """Coverage of net benefit, threshold by threshold."""
     x = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99])
     print("coverage at", x.tolist())
     rng = np.random.default_rng(2)
     for n, share in ((500, 0.1), (2000, 0.1), (2000, 0.02)):
         start = -(SEPARATION**2) / 2 + math.log(share / (1 - share))
         cut = (np.log(x / (1 - x)) - start) / SEPARATION
-        truth = [
-            share * norm.sf(cut - shift) - (1 - share) * norm.sf(cut) * x / (1 - x)
-            for shift in (SEPARATION, 0.8 * SEPARATION)
-        ]
-        alone, paired = [], []
+        truth = share * norm.sf(cut - SEPARATION) - (1 - share) * norm.sf(cut) * x / (1 - x)
+        inside = []
         for _ in range(samples):
             y, z = drawn(rng, n, share)
-            other = 0.8 * z + 0.6 * rng.normal(size=n)
-            one, two = (make_sample(y, 1 / (1 + np.exp(-start - SEPARATION * s))) for s in (z, other))
-            made = decision_curve(one, x=x)
-            alone.append((made.low <= truth[0]) & (truth[0] <= made.high))
-            rows = benefit_difference(one, two, x=x)
-            gap = truth[0] - truth[1]
-            paired.append((np.array(rows.column("low")) <= gap) & (gap <= np.array(rows.column("high"))))
-        print(
-            f"{n:>6} {share:>5g} one model {np.mean(alone, axis=0).round(3)} "
-            f"difference {np.mean(paired, axis=0).round(3)}"
-        )
+            made = decision_curve(make_sample(y, 1 / (1 + np.exp(-start - SEPARATION * z))), x=x)
+            inside.append((made.low <= truth) & (truth <= made.high))
+        print(f"{n:>6} {share:>5g} {np.mean(inside, axis=0).round(3)}")
 
 
 def calibration_lines(samples: int = 400) -> None:
@@ -301,7 +290,7 @@ def screens(samples: int = 100) -> None:
     for seed in range(samples):
         y, cheap, dear = two_stages(n)
         made = cl.screen(y, [(cheap, 0.3), (dear, 50)], cost=[1.0, 10.0], n_resamples=200, seed=seed)
-        sizes = [round(k * far / n) for k in made.sizes]
+        sizes = [round(k * far / n) for k in made.stages.column("keep")]
         left = np.argsort(-cheap_far)[: sizes[0]]
         left = left[np.argsort(-dear_far[left])[: sizes[1]]]
         truth = y_far[left].sum() / y_far.sum()

@@ -65,7 +65,7 @@ def main() -> None:
             measures=["roc_auc", "recall", "false_positive_rate", "brier_score"],
         ).segments
         shared = seg.at(quota=1000)
-        for part in (seg.table, seg.differences(), shared, shared.price()):
+        for part in (seg.table, seg.differences(), shared):
             print(part, end="\n\n")
     both = cl.evaluate(rows, label="default", score="p", by=["sex", "education"], measures=["roc_auc"]).segments
     print(both.table, both.differences(), sep="\n\n")

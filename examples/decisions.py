@@ -92,7 +92,6 @@ def main(given: list[str] | None = None) -> None:
     cmp = cl.compare(y_test, both, quota="300-900", measures=["hit_rate", "roc_auc", "brier_score"], **how)
     title("costs: a false negative costs 8 times a false positive")
     print(cmp.cheapest(cost_fp=1, cost_fn=8))
-    print(cmp.benefit_difference("forest", "logit", [0.05, 0.1, 0.2, 0.3]))
 
     title("are the probabilities right")
     for ev in cmp.values():

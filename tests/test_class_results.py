@@ -119,39 +119,6 @@ def test_one_error_among_many_answers_may_be_bad_luck() -> None:
     assert at.at(1.0)["low"] < cl.proportion_interval(1, 400, 0.95, "wilson").low
 
 
-def test_abstention_keeps_what_it_promises() -> None:
-    accuracy, confidence, broken, found = 0.8, 0.8, 0, 0
-    rng = np.random.default_rng(3)
-    z = rng.normal(size=(40_000, 3)) * 1.2
-    y = np.repeat(np.arange(3), 13_334)[:40_000]
-    z[np.arange(40_000), y] += 1.3
-    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
-    top, right = p.max(axis=1), p.argmax(axis=1) == y
-    for _ in range(60):
-        rows = rng.integers(0, 40_000, 300)
-        cut = cl.evaluate(y[rows], p[rows], interval=None, measures=["accuracy"]).abstain(
-            accuracy, confidence=confidence
-        )
-        if cut.threshold is None:
-            continue
-        found += 1
-        broken += bool(right[top >= cut.threshold].mean() < accuracy)
-        assert cut.observed >= accuracy
-        assert cut.answered == np.sum(p[rows].max(axis=1) >= cut.threshold)
-        assert cut.errors == cut.answered - round(cut.observed * cut.answered)
-    assert found > 30
-    assert binomtest(broken, found, 1 - confidence).pvalue > 0.01 or broken / found < 1 - confidence
-
-
-def test_abstention_says_when_nothing_keeps_the_promise() -> None:
-    y, p = forest(60, 3, strength=0.0)
-    cut = cl.evaluate(y, p, interval=None).abstain(0.99)
-    assert cut.threshold is None
-    assert "no cut guarantees" in cut.sentence
-    with pytest.raises(cl.InputError, match="weighted or clustered"):
-        cl.evaluate(y, p, sample_weight=np.full(60, 2.0), interval=None).abstain(0.8)
-
-
 def test_one_class_opens_the_binary_tools(trees: Any) -> None:
     ev = trees.of("cedar", quota=20)
     y, p = forest(200, 4, digits=2)

@@ -338,7 +338,7 @@ def test_hard_predictions_alone() -> None:
     for name in hard:
         assert hard[name] == whole[name], name
     assert "roc_auc" not in hard.per_class.columns
-    for call in (hard.risk_coverage, hard.calibration, lambda: hard.of("ash"), lambda: hard.abstain(0.9)):
+    for call in (hard.risk_coverage, hard.calibration, lambda: hard.of("ash")):
         with pytest.raises(cl.InputError, match="y_score"):
             call()
     asked = cl.evaluate(names[y], predicted=names[p.argmax(axis=1)], measures=["log_loss"])

@@ -171,13 +171,11 @@ def test_rows_that_belong_together_are_resampled_together(trees: Any, tmp_path: 
     assert compared["differences"][0]["low"] == pytest.approx(arrays.differences[0]["low"])
 
 
-def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
+def test_document_and_engines(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})
     told = ("--label", "kind", "--score", "a_*")
-    out = json.loads(run("evaluate", path, *told, "--abstain", "0.5", "--format", "json", *FAST).stdout)
-    kept = cl.evaluate(y, p, classes=NAMES, interval=None).abstain(0.5)
-    assert out["abstention"]["threshold"] == pytest.approx(kept.threshold)
+    out = json.loads(run("evaluate", path, *told, "--format", "json", *FAST).stdout)
     assert out["score"] == [f"a_{name}" for name in NAMES]
     assert out["risk_coverage"][-1]["coverage"] == 1.0
     assert {"class", "predicted", "low", "high"} <= set(out["confusion_shares"][0])
@@ -188,8 +186,6 @@ def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
         assert "works with two classes only" in refused("evaluate", path, *told, *given)
     compared = ("compare", path, *told, "--score", "b_*", "--by", "kind")
     assert "--by works with two classes only" in refused(*compared)
-    binary = ("evaluate", path, "--label", "kind", "--score", f"a_{NAMES[0]}", "--positive", NAMES[0])
-    assert "--abstain is for several classes" in refused(*binary, "--abstain", "0.5")
 
 
 def test_page_and_picture(trees: Any, tmp_path: Path) -> None:

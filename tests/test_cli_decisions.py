@@ -185,7 +185,7 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     assert status == 0
     found = json.loads(out)
     expected = cl.screen(y, [(columns["b"], 0.5), (columns["a"], 60)], cost=[1, 10], n_resamples=50)
-    assert found["sizes"] == [300, 60]
+    assert [row["keep"] for row in found["stages"]] == [300, 60]
     assert found["recall"] == expected.recall.value
     status, _, message = run("screen", path, "--label", "y", "--stage", "b", "--stage", "a=200", "--costs", "1,5")
     assert "--stage b: a stage keeps one number of cases" in message

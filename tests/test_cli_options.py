@@ -74,7 +74,6 @@ VALUES: dict[str, list[str]] = {
     "folds": ["4"],
     "inclusion": ["i"],
     "interval": ["bootstrap"],
-    "quota_by": ["r=n:3,s:4"],
     "tolerance": ["0.01"],
     "treated": ["z"],
     "outcome": ["w"],
@@ -102,7 +101,7 @@ ELSEWHERE = {
         "escape_formulas",
         "everything",
     ),
-    *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
+    *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order"),
     *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", "consistency", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
@@ -114,11 +113,10 @@ TAKEN = {
     "compare --consistency": evaluate.OF_CONSISTENCY,
 }
 NOT_BESIDE = {
-    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion"},
+    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "inclusion"},
     "evaluate --recall": {
         *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
         *(
-            "quota_by",
             "interval",
             "measures",
             "no_intervals",
@@ -129,14 +127,13 @@ NOT_BESIDE = {
         "inclusion",
     },
     "evaluate --by": {
-        *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "quota_by", "prevalence"),
+        *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "prevalence"),
         "inclusion",
     },
     "compare --swaps": {"scores"},  # exactly two
     "compare --consistency": {"scores"},
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
-    "select": {"quota_by"},
     "cut": {"precision", "specificity", "fpr", "maximize"},
 }
 

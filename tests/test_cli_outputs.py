@@ -258,8 +258,6 @@ def test_a_page_does_not_change_what_is_printed(more: list[str], tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "option"),
     [
-        (["select", EXAMPLE, "--score", "tree", "--quota-by", "completed=0:9,7:1"], "--quota-by"),
-        (["select", EXAMPLE, "--score", "tree", "--quota-by", "completed=0:9"], "--quota-by"),
         (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "1,2,3"], "--costs"),
         (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "-1"], "--costs"),
         (["check", EXAMPLE, "nonsense > 1", "--label", "completed", "--score", "tree"], "the condition"),

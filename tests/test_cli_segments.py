@@ -1,4 +1,4 @@
-"""``--by`` and ``--quota-by``: segments on the command line, from tables of every kind."""
+"""``--by``: segments on the command line, from tables of every kind."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_refusals_of_tables(file: Path) -> None:
             cl.evaluate(file, score="p", by=by, **NAMED)
 
 
-def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path) -> None:
+def test_evaluate_by_prints_segments_differences_and_the_list(file: Path) -> None:
     asked = ("evaluate", file, "--score", "p", "--quota", 30, "--by", "region", "--resamples", 50)
     assert run(0, *asked).startswith("No segment differs clearly from the rest in ROC AUC.")
     printed = run(0, *asked, "--all")
@@ -90,7 +90,6 @@ def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path)
         "Against the rest",
         "One list for all, 30 places",
         "Four-fifths rule",
-        "equal selection rates",
     ):
         assert words in printed
     more = ("--score", "p", "--quota", 30, "--by", "region", "--format", "json", "--measure", "pem")
@@ -100,36 +99,25 @@ def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path)
     assert found["one_list"]["segments"][0]["places"] == seg.at()["n"]["places"]
     assert found["differences"][0]["segment"] == seg.differences().to_dicts()[0]["segment"]
     assert found["overall"]["measures"][0]["value"] == seg.overall["pem"].value
-    assert [row["rule"] for row in found["price"]] == ["one list", "equal selection rates"]
     rows = cells(run(0, "evaluate", file, "--score", "p", "--by", "region", "--by", "month", "--format", "csv"))
     assert {"by region", "by month", "value", "note"} <= set(rows[0])
 
 
-def test_evaluate_by_prints_the_trend_and_what_given_places_cost(file: Path, tmp_path: Path) -> None:
+def test_evaluate_by_prints_the_trend(file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     some = ("--score", "p", "--by", "region", "--measure", "roc_auc", "--resamples", 50, "--html", page)
-    given = ("--quota-by", "n:20,s:20,o:10", "--order", "s,o,n")
+    given = ("--quota", 50, "--order", "s,o,n")
     text, found = run(0, "evaluate", file, *some, *given), run(0, "evaluate", file, *some, *given, "--format", "json")
     document = json.loads(found)
     (trend,) = document["trends"]
     assert trend["segments"] == ["s", "o", "n"]
     assert document["one_list"]["quota"] == 50
-    price = document["price"][2]
-    assert (price["rule"], price["places: n"]) == ("given places", 20)
     assert "No clear trend from s to n." in text
     assert "Trend from s to n" in page.read_text()
-    for told in (text, page.read_text()):
-        assert "given places" in told
-        assert f"{price['hits']:g}" in told
-    column = run(0, "evaluate", file, *some[:-2], "--quota-by", "region=n:20,s:20,o:10", "--format", "json")
-    assert json.loads(column)["price"] == document["price"]
     same = json.loads(run(0, "evaluate", file, *some[:-2], "--ordered", "--format", "json"))["trends"]
     assert same[0]["segments"] == ["n", "o", "s"]
     assert "trend" not in run(0, "evaluate", file, *some[:-2])
     for problem, options in {
-        "name their column with --by": ("--score", "p", "--quota-by", "n:1"),
-        "lists 'n'": (*some[:-2], "--quota-by", "n"),
-        "--quota-by has no number for 'o', 's'": (*some[:-2], "--quota-by", "n:4"),
         "--order leaves out 'o', 's'": (*some[:-2], "--order", "n"),
     }.items():
         assert problem in run(2, "evaluate", file, *options)
@@ -176,28 +164,6 @@ def test_segments_in_batches_share_one_list_in_each_batch(file: Path) -> None:
     assert "One list for all, 2 places in each of 12 batches" in told
 
 
-def test_select_gives_segments_their_places(file: Path) -> None:
-    listed = cells(run(0, "select", file, "--score", "p", "--quota-by", "region=n:3,o:0,s:2"))
-    assert sorted(row["region"] for row in listed) == ["n", "n", "n", "s", "s"]
-    best = FRAME[FRAME.region == "n"].p.nlargest(3).tolist()
-    assert sorted(float(row["p"]) for row in listed if row["region"] == "n") == sorted(best)
-    shared = cells(run(0, "select", file, "--score", "p", "--quota", 30, "--quota-by", "region"))
-    sizes = FRAME.region.value_counts()
-    for name, size in sizes.items():
-        assert abs(sum(row["region"] == name for row in shared) - 30 * size / N) < 1
-    for more, words in (
-        (("--quota-by", "region=n:3"), "has no number for"),
-        (("--quota-by", "region=n:3,o:1,x:1"), "names 'x', which is not a segment"),
-        (("--quota-by", "region=n:3,o"), "write each segment once"),
-        (("--quota-by", "region=n:900,o:1,s:1"), "but it has"),
-        (("--quota", 5, "--quota-by", "region=n:3,o:1,s:1"), "contradicts --quota"),
-    ):
-        assert words in run(2, "select", file, "--score", "p", *more)
-    with pytest.raises(cl.InputError, match="is a mapping"):
-        cl.select(FRAME.p, {"n": 3})
-    assert cl.select(FRAME.p, 0.1, by=FRAME.region).places.keys() == {"n", "o", "s"}
-
-
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Path, weight: str | None) -> None:
     frame = FRAME.assign(w=np.arange(N) % 3 + 1, p=FRAME.p.round(2))
@@ -229,5 +195,3 @@ def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Pa
         two.differences()
     with pytest.raises(cl.InputError, match="cut elsewhere"):
         two.at(quota=7)
-    with pytest.raises(cl.InputError, match="streamed"):
-        two.at().price()

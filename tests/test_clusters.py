@@ -70,11 +70,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
         ).difference("a", "b", "roc_auc")
     ),
     "cheapest": lambda c: span(compared(c).cheapest(cost_fp=1, cost_fn=2).cost),
-    "difference in net benefit": lambda c: mean_width(compared(c).benefit_difference("a", "b", x=[0.3, 0.5])),
-    "best thresholds": lambda c: next(
-        d.standard_error
-        for d in compared(c).recommend("fewest errors", best_thresholds=True).verdict.differences.values()
-    ),
     "plan, profit": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).profit),
     "plan, next hits": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).next_hits),
     "a table in memory": lambda c: span(

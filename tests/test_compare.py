@@ -687,7 +687,7 @@ def test_whole_weights_compare_as_repeated_rows() -> None:
     repeated = {name: np.repeat(s, w) for name, s in models.items()}
     plain = cl.compare(np.repeat(y, w), repeated, measures=["roc_auc"], quota=20, n_resamples=5)
     columns = ("from", "to", "leader")
-    for one, other in zip(*(c.dominance("quota", every=True) for c in (weighted, plain)), strict=True):
+    for one, other in zip(*(c.dominance("quota") for c in (weighted, plain)), strict=True):
         assert [one.get(c) for c in columns] == [other.get(c) for c in columns]
 
 

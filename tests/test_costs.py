@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
+from cutline.decide.error_costs import ErrorPrices, cheapest, decision_curve
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 
@@ -149,8 +149,6 @@ def test_net_benefit_by_its_definition(prevalence: float | None) -> None:
         assert made.expected_cost[k] == pytest.approx(cost)
         assert made.treat_none_cost[k] == pytest.approx((1 - t) * share)
         assert made.low[k] < benefit < made.high[k]
-    wide = decision_curve(make_sample(y, p), x=grid, prevalence=prevalence, simultaneous=True)
-    assert (wide.high - wide.low > made.high - made.low).all()
 
 
 @pytest.mark.parametrize("prevalence", [None, 0.3])
@@ -171,20 +169,14 @@ def test_the_spread_of_net_benefit_is_that_of_what_each_case_adds(prevalence: fl
     errors = np.std(values, axis=0)
     made = decision_curve(make_sample(y, p), x=[t], prevalence=prevalence)
     assert (made.high - made.low)[0] / 3.92 == pytest.approx(errors[0], rel=0.08)
-    (row,) = benefit_difference(make_sample(y, p), make_sample(y, q), x=[t], prevalence=prevalence)
-    assert (row["high"] - row["low"]) / 3.92 == pytest.approx(errors[1], rel=0.08)
-    assert row["difference"] == pytest.approx(np.mean(values, axis=0)[1], abs=4 * errors[1] / math.sqrt(1500))
 
 
 def test_each_row_a_cluster_of_its_own_gives_the_same_band() -> None:
-    y, p, q = probabilities(3)
-    one, two = make_sample(y, p), make_sample(y, q)
+    y, p, _ = probabilities(3)
+    one = make_sample(y, p)
     alone = np.arange(len(y))
     plain, own = (decision_curve(one, x=[0.1, 0.3], clusters=c) for c in (None, alone))
     assert own.high - own.low == pytest.approx(plain.high - plain.low, rel=0.03)
-    plain, own = (benefit_difference(one, two, x=[0.1, 0.3], clusters=c) for c in (None, alone))
-    for a, b in zip(plain, own, strict=True):
-        assert b["high"] - b["low"] == pytest.approx(a["high"] - a["low"], rel=0.1)
 
 
 def test_scores_that_are_no_probabilities_have_no_decision_curve() -> None:

@@ -341,17 +341,6 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         options = {"label": "label", "score": models, "measures": ["roc_auc"], "stream": True}
         found = compare(path, n_resamples=300, **options)
         for axis in ("quota", "fpr"):
-            for pick in ("a", "b"):
-                expected, one = (
-                    max(
-                        (row for row in c.dominance(axis, every=True) if row["leader"] == pick),
-                        key=lambda r: r["to"] - r["from"],
-                    )
-                    for c in (truth, found)
-                )
-                reach = max(1.0, expected["to"])
-                assert (one["from"], one["to"]) == pytest.approx((expected["from"], expected["to"]), abs=0.05 * reach)
-                assert one["share"] == pytest.approx(expected["share"], abs=0.06)
             clear, streamed = truth.dominance(axis), found.dominance(axis)
             assert {row["method"] for row in streamed} == {"replicates, all places at once"}
             at = 0.2 * clear[-1]["to"], 0.8 * clear[-1]["to"]
@@ -359,7 +348,6 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 told = [next(r["leader"] for r in rows if r["to"] >= place) for rows in (clear, streamed)]
                 assert told[0] == told[1]
         values = compare(path, interval=None, **options)
-        assert all(np.isnan(row["share"]) for row in values.dominance(every=True))
         assert {row["method"] for row in values.dominance()} == {"not judged: no replicates"}
     found.to_html(tmp_path / "page.html")
     assert "Clear leaders" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -238,7 +238,7 @@ def test_segments_are_those_of_rows_in_memory(streamed: Any, file: Path, weight:
         order = list(one)
         mine, theirs = two.trend("roc_auc", order=order), one.trend("roc_auc", order=order)
         assert same(mine.to_dicts(), theirs.to_dicts(), 1e-6)
-    for ask in (two.differences, lambda: two.at(quota=7), lambda: two.at().price()):
+    for ask in (two.differences, lambda: two.at(quota=7)):
         with pytest.raises(cl.InputError, match="streamed"):
             ask()
 

@@ -143,7 +143,6 @@ ALSO: dict[str, Callable[[], Any]] = {
     "ClassEvaluation": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW),
     "Confusion": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).confusion,
     "RiskCoverage": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).risk_coverage(),
-    "Abstention": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).abstain(0.2),
     "ClassComparison": lambda: cl.compare(CLASSES, {"a": MATRIX, "b": MATRIX[:, ::-1]}, **FEW),
     "SwapSet": lambda: swaps(evaluation().sample, cl.evaluate(Y, Q, interval=None).sample, 10),
     "Consistency": lambda: cl.compare(Y, {"p": P, "q": Q}, threshold=0.5, measures=["roc_auc"], **FEW).consistency(

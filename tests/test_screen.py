@@ -119,12 +119,3 @@ def test_intervals_hold_what_is_lost_in_new_samples() -> None:
         r = cl.screen(y, [(a, 0.4), (b, 60)], n_resamples=200).recall
         inside += r.low <= truth <= r.high
     assert inside >= 34
-
-
-def test_what_a_hit_costs_has_an_interval() -> None:
-    y, a, b = staged(3)
-    s = cl.screen(y, [(a, 0.4), (b, 60)], cost=[1, 10])
-    hits = s.stages[-1]["positives_keep"]
-    assert s.cost_per_hit.value == pytest.approx(s.cost / hits)
-    assert s.cost_per_hit.low < s.cost_per_hit.value < s.cost_per_hit.high
-    assert s.to_dict()["sizes"] == [240, 60]

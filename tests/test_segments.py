@@ -179,7 +179,7 @@ def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> 
     seg = cl.evaluate(y, p, by=g, quota=0.1, measures=["roc_auc", "hit_rate"]).segments
     found = seg.differences()
     assert found[0, "roc_auc"]["verdict"] == "lower"
-    words = " ".join(map(str, (seg, found, found.sentence, seg.at(), seg.at().sentence, seg.at().price()))).lower()
+    words = " ".join(map(str, (seg, found, found.sentence, seg.at(), seg.at().sentence))).lower()
     for word in ("better", "worse", "best", "worst", "leader"):
         assert word not in words
 
@@ -298,43 +298,6 @@ def test_a_tiny_segment_without_a_place_decides_nothing() -> None:
     assert row["four_fifths"] == "cannot tell"
 
 
-def test_the_price_of_other_rules(seg: cl.results.Segments) -> None:
-    table = seg.at(quota=90).price({"east": 10, "north": 50, "south": 30})
-    one, rates, given = table
-    assert one["hits"] == pytest.approx(seg.overall.at(quota=90).tp)
-    assert [row["places"] for row in table] == pytest.approx([90] * 3)
-    for key in seg:
-        share = seg[key].facts["rows"] / N
-        assert rates[f"places: {key}"] == pytest.approx(90 * share)
-    assert given["hits"] == pytest.approx(
-        sum(seg[key].at(quota=k).tp for key, k in {"east": 10, "north": 50, "south": 30}.items())
-    )
-    for row in table[1:]:
-        assert row["price"] == pytest.approx(one["hits"] - row["hits"])
-        assert row["low"] < row["price"] < row["high"]
-    with pytest.raises(cl.InputError, match="no number for 'south'"):
-        seg.at(quota=90).price({"east": 10, "north": 50})
-    with pytest.raises(cl.InputError, match="but it has"):
-        seg.at(quota=90).price({"east": 400, "north": 1, "south": 1})
-
-
-def test_places_of_crossed_segments_are_named_as_the_segments_are() -> None:
-    y, p, g = np.tile([True, False], 20), np.linspace(0, 1, 40), np.arange(40)
-    seg = cl.evaluate(y, p, by={"a": g % 2, "b": g // 20}, measures=["roc_auc"], interval=None).segments
-    given = {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}
-    named = {"0 × 0": 1, "0 × 1": 2, "1 × 0": 3, "1 × 1": 4}
-    assert seg.at(quota=10).price(given).to_json() == seg.at(quota=10).price(named).to_json()
-
-
-def test_equal_rates_cost_hits_where_segments_differ() -> None:
-    rng = np.random.default_rng(4)
-    g = np.repeat(["a", "b"], 3000)
-    y = rng.random(6000) < np.where(g == "a", 0.4, 0.05)
-    p = np.where(g == "a", 0.5, 0.0) + 0.5 * rng.random(6000) + 0.3 * y
-    table = cl.evaluate(y, p, by=g, measures=["roc_auc"], interval=None).segments.at(quota=500).price()
-    assert table[1]["low"] > 0
-
-
 def test_a_trend_and_the_first_change() -> None:
     rng = np.random.default_rng(8)
     month = np.repeat([f"2024-{m}" for m in range(1, 13)], 400)
@@ -391,15 +354,6 @@ def test_names_follow_the_calendar_or_need_an_order() -> None:
     assert numbers.trend("roc_auc").segments == ("0", "1", "2")
 
 
-def test_given_places_are_priced_in_what_is_shown() -> None:
-    seg = cl.evaluate(Y, P, by=np.arange(N) % 2, measures=["roc_auc"], quota=40, n_resamples=50).segments
-    assert [row["rule"] for row in seg.prices] == ["one list", "equal selection rates"]
-    given = seg.shown_with(places={0: 30, 1: 10}).prices[2]
-    assert (given["rule"], given["places: 0"], given["places: 1"], given["places"]) == ("given places", 30, 10, 40)
-    with pytest.raises(cl.InputError, match="no number for '1'"):
-        seg.shown_with(places={0: 30})
-
-
 def test_results_pickle_copy_and_convert(seg: cl.results.Segments) -> None:
     compared = cl.compare(Y, {"a": P, "b": 1 - P}, by=G, measures=["roc_auc"], n_resamples=50).segments
     for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall", order=list(seg)), compared):
@@ -450,7 +404,6 @@ def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path)
         assert "segments-title" in text
         assert "<b>alone</b>" not in text
         assert "&lt;b&gt;alone&lt;/b&gt;" in text
-    assert "The same places by other rules" in Path(seg.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
 
 
 def months(rng: np.random.Generator, memory: float, count: int = 24) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -592,8 +545,6 @@ def test_one_list_in_each_batch_by_brute_force(quota: float) -> None:
         assert row["places"] == pytest.approx(places[row["segment"]])
         assert row["hits"] == pytest.approx(hits[row["segment"]])
     assert "in each of 9 batches" in shared.where
-    with pytest.raises(cl.InputError, match="batch by batch"):
-        shared.price()
 
 
 def test_segments_that_share_batches_are_compared_by_leaving_batches_out() -> None:

@@ -158,11 +158,3 @@ def test_lift_table_is_the_sum_of_expected_outcomes(case: Case, data: st.DataObj
 def test_refused_portions(portions: object) -> None:
     with pytest.raises(cl.InputError, match="portions"):
         cl.lift_table([0, 1, 1, 0, 0, 0, 1], SCORES, portions=portions)  # type: ignore[arg-type]
-
-
-def test_leftover_places_go_to_the_largest_remainders() -> None:
-    """7 places for 50, 30 and 20 cases: 3.5, 2.1 and 1.4; the one left over goes to the first."""
-    by = ["a"] * 50 + ["b"] * 30 + ["c"] * 20
-    chosen = cl.select(np.arange(100.0), 7, by=by)
-    assert chosen.places == {"a": 4, "b": 2, "c": 1}
-    assert cl.select(np.arange(100.0), 8, by=by).places == {"a": 4, "b": 2, "c": 2}  # 4, 2.4, 1.6

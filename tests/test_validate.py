@@ -224,8 +224,6 @@ def test_the_walk_knows_every_rule() -> None:
         "indent",
         "list_size",
         "simultaneous",
-        "every",
-        "best_thresholds",
         "pooled",
         "bins",
         "points",
@@ -254,10 +252,9 @@ def test_every_method_of_a_result_refuses_bad_options(name: str) -> None:
 def test_a_refusal_names_the_argument_that_was_given() -> None:
     models = {"a": P, "b": P[::-1]}
     compared = cl.compare(Y, models, interval=None)
-    shared = cl.evaluate(Y, P, by=["s", "t"] * 3, interval=None).segments.at(quota=3)
     classes = {"source": "no.csv", "label": "y"}
     for call, words in [
-        (lambda: cl.select(P, 2, by=[1]), "by has 1 row but y_score has 6; pass one value per case"),
+        (lambda: cl.select(P, 2, batch=[1]), "batch has 1 row but y_score has 6; pass one value per case"),
         (lambda: selective_voting(Y, models, rank_by="zz"), "rank_by is 'zz', which is not in the catalogue"),
         (
             lambda: selective_voting(Y, models, choose_by="zz"),
@@ -270,11 +267,10 @@ def test_a_refusal_names_the_argument_that_was_given() -> None:
             lambda: selection_power(Y, models, ["pem"], quota=11, set_size=10),
             "quota is 11; it must be from 1 to",
         ),
-        (lambda: shared.price(3), "places is 3; give a number of places for each of 's', 't'"),
         (lambda: cl.evaluate(**classes, score=3), "score must be a list, got 3"),
         *(
             (lambda name=name: getattr(compared, name)("x", "b"), "there is no model 'x'; choose from 'a', 'b'")
-            for name in ("swaps", "benefit_difference")
+            for name in ("swaps",)
         ),
     ]:
         with pytest.raises(cl.InputError) as refused:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.model_choice import GOALS, cross_fitted_errors
+from cutline.decide.model_choice import GOALS
 from cutline.present import words
 from cutline.present.render import as_text
 
@@ -129,8 +129,6 @@ def test_no_reading_calls_a_group_of_people_better() -> None:
     for said in cmp.recommendations.values():
         assert "each has its own cases here" in said.text
         assert "Linear Ranking agrees" not in said.text
-    with pytest.raises(cl.InputError, match="same rows"):
-        cmp.recommend("fewest errors", best_thresholds=True)
 
 
 def errors_against_ranking() -> cl.results.Comparison:
@@ -153,34 +151,6 @@ def test_fewest_errors_are_counted_at_the_threshold_and_never_sure_against_the_r
     assert (said.measure, said.model) == ("error_rate", "blunt")
     assert not said.sure
     assert "Linear Ranking prefers sharp" in said.text
-    at_best = cmp.recommend("fewest errors", best_thresholds=True)
-    assert (at_best.model, at_best.sure) == ("sharp", True)
-    assert "Linear Ranking agrees" in at_best.text
-    with pytest.raises(cl.InputError, match="fewest errors"):
-        cmp.recommend("unknown quota", best_thresholds=True)
-
-
-def test_best_thresholds_carry_no_optimism() -> None:
-    """Scores of pure noise: the best threshold of a sample looks better than a coin, a fair one does not."""
-    rng = np.random.default_rng(2)
-    seen = []
-    for seed in range(40):
-        y, noise = rng.random(60) < 0.5, rng.random(60)
-        ev = cl.evaluate(y, noise, measures=["roc_auc"], interval=None)
-        seen.append(cross_fitted_errors(ev.rows, seed).mean())
-    assert 0.47 < np.mean(seen) < 0.57
-
-
-def test_best_thresholds_take_clusters_whole() -> None:
-    rng = np.random.default_rng(4)
-    y = np.repeat(rng.random(40) < 0.5, 5)
-    models = {"a": np.repeat(rng.random(40), 5), "b": np.repeat(rng.random(40), 5)}
-    errors = []
-    for clusters in (None, np.repeat(np.arange(40), 5)):
-        cmp = cl.compare(y, models, clusters=clusters, n_resamples=20, measures=["error_rate"])
-        (gap,) = cmp.recommend("fewest errors", best_thresholds=True).verdict.differences.values()
-        errors.append(gap.standard_error)
-    assert errors[1] > 1.5 * errors[0]
 
 
 def test_fewest_errors_are_judged_by_the_error_rate() -> None:

@@ -23,7 +23,7 @@ from .class_sample import (
     score_matrix_of,
     unordered,
 )
-from .decide.operating import Abstention, RiskCoverage, abstain, risk_coverage
+from .decide.operating import RiskCoverage, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
 from .estimate import BY_REPLICATES, INTERVAL, Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
@@ -55,7 +55,7 @@ from .table import (
     pluralize,
 )
 from .types import Floats, IntervalName, Labels, MeasureLike, QuotaLike, Scores
-from .validate import check_number, check_whole, checked
+from .validate import check_whole, checked
 from .verdict import Models, differences_of
 
 if TYPE_CHECKING:
@@ -264,13 +264,6 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         spec = parse_measure("risk_coverage_area", several=True)
         area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
         return risk_coverage(self.totals, area, self.settings.level)
-
-    @checked
-    def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
-        """The lowest confidence at which to answer so that new answers keep an accuracy, with a stated confidence."""
-        self._need_scores("abstention")
-        check_number(accuracy, "accuracy", 0.0, 1.0, open_ends=True)
-        return abstain(self.totals, accuracy, confidence)
 
     @checked(quota=parse_quota, prevalence=as_prevalence)
     def of(

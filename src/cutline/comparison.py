@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .catalogue.declare import Spec
-from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheapest
+from .decide.error_costs import Cheapest, ErrorPrices, cheapest
 from .decide.model_choice import (
     GOALS,
     Clear,
@@ -22,7 +21,6 @@ from .decide.model_choice import (
     Recommendation,
     SwapSet,
     consistency,
-    every_lead,
     family_hull,
     leads,
     recommend,
@@ -100,17 +98,16 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
     @checked(by=one_of("quota", "fpr"))
-    def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
+    def dominance(self, by: str = "quota") -> Table:
         """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
         A lead is clear if it is so at all places and over all models at once: at most 1 − level of comparisons of equal
         models show any. To test it, rows (or clusters) change sides at random; streamed tables are tested with their
-        replicates, at the ends of blocks. With ``every``, lists each change of the leader in this sample, clear or not,
-        and the ``share`` of replicates in which it leads (nan if none were drawn).
+        replicates, at the ends of blocks.
         """
         self._need_common_rows("dominance by quota" if by == "quota" else "dominance", one_list=by == "quota")
         s, rankings = self.settings, {name: ev.ranking for name, ev in self.evaluations.items()}
-        if isinstance(self.pairs, tests.RowPairs | PrevalencePairs) and not every:
+        if isinstance(self.pairs, tests.RowPairs | PrevalencePairs):
             rows = [self.pairs.rows[name] for name in self.evaluations]
             places, grid = rows[0].lead_places(by)
             hits, influence = np.array([bands.hits_by(model.ranking, by, grid) for model in rows]), []
@@ -125,8 +122,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             return leads(rankings, by, places, Clear.of(grid, hits, clear, "sign flips, all places at once"))
         of_each, grids, replicated = zip(*(ev.rows.lead(by, s) for ev in self.evaluations.values()), strict=True)
         places, grid, drawn = np.unique(np.concatenate(of_each)), grids[0], np.array(replicated)
-        if every:
-            return every_lead(rankings, by, places, grid, drawn)
         hits = np.array([bands.hits_by(ranking, by, grid) for ranking in rankings.values()])
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
@@ -157,15 +152,12 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         return replace(self, evaluations=evaluations, specs=specs, **how)
 
     @checked
-    def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
+    def recommend(self, goal: str = "unknown quota") -> Recommendation:
         """Recommend a model for a goal: known quota, quota between … and …, unknown quota, no missed positives, …
 
-        Measures that were not compared yet are added.
-
-        ``fewest errors`` uses the threshold in use, or with ``best_thresholds`` each model's own best one,
-        without the optimism of choosing it on the same cases.
+        Measures that were not compared yet are added. ``fewest errors`` uses the threshold in use.
         """
-        return recommend(self, goal, best_thresholds=best_thresholds, compare_more=True)
+        return recommend(self, goal, compare_more=True)
 
     @cached_property
     def recommendations(self) -> Mapping[str, Recommendation]:
@@ -226,20 +218,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             raise InputError(None, f"{what} needs differences with intervals", "pass both classes, and an interval")
         samples, seed = (first.sample, second.sample), self.settings.seed
         return consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
-
-    @checked
-    def benefit_difference(
-        self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
-    ) -> Table:
-        """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval.
-
-        The interval applies to each threshold separately; with ``simultaneous`` it is wider and applies to all at once.
-        """
-        self._need_common_rows("a difference in net benefit")
-        first, second = self._of_models(a, b)
-        how: dict[str, Any] = {"x": x, "prevalence": prevalence, "simultaneous": simultaneous}
-        how |= {"clusters": first._clusters, **values_of(self.settings, "level", "seed")}
-        return benefit_difference(first.sample, second.sample, names=(a, b), **how)
 
     def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:
         if not self.paired:

@@ -293,18 +293,12 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         return calibrate(self._outline, self.ranking, name=self.name, **self._how)
 
     @checked
-    def decision_curve(
-        self, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
-    ) -> DecisionCurve:
-        """Net benefit and expected cost by threshold probability (``x``), with a band.
-
-        The band applies to each point separately; with ``simultaneous`` it is wider and contains the whole curve.
-        """
+    def decision_curve(self, x: ArrayLike | None = None, *, prevalence: float | None = None) -> DecisionCurve:
+        """Net benefit and expected cost by threshold probability (``x``), with a band for each point separately."""
         from .decide.error_costs import decision_curve
 
-        how: dict[str, Any] = {"x": x, "prevalence": prevalence, "simultaneous": simultaneous}
-        how |= {"clusters": self._clusters, **values_of(self.settings, "level", "seed")}
-        return decision_curve(self.sample, name=self.name, **how)
+        how: dict[str, Any] = {"x": x, "prevalence": prevalence, "clusters": self._clusters}
+        return decision_curve(self.sample, name=self.name, level=self.settings.level, **how)
 
     @property
     def _clusters(self) -> Any:

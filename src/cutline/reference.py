@@ -373,8 +373,6 @@ PARAMETERS: dict[str, str] = {
     "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
     "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
     "``value`` (per place and per hit, which add profit).",
-    "ClassEvaluation.abstain.accuracy": "The minimum accuracy of the answers.",
-    "ClassEvaluation.abstain.confidence": "The probability that this is true on new cases.",
     "ClassEvaluation.calibration.bins": "How many groups of equally many rows.",
     "ClassEvaluation.most_confused.n": "How many pairs to show.",
     "ClassEvaluation.of.label": "The class that counts as positive.",
@@ -386,8 +384,6 @@ PARAMETERS: dict[str, str] = {
     "CrossValidation.plot.kind": "Which curve to draw; the kinds are those of ``Evaluation.plot``.",
     "Comparison.recommend.goal": "What you want: ``'known quota'``, ``'unknown quota'``, ``'no missed positives'``, "
     "``'no wasted places'``, ``'fewest errors'``, ``'rare positives'`` or ``'probabilities needed'``.",
-    "Comparison.recommend.best_thresholds": "For ``'fewest errors'``: judge each model at its own best threshold "
-    "instead of the threshold in use.",
     "Comparison.swaps.quota": "How many places there are. By default the comparison's quota.",
     "CrossValidation.values.name": "The measure string.",
     "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
@@ -501,10 +497,6 @@ ATTRIBUTES: dict[str, str] = {
     "x": "The positions on the horizontal axis.",
     "expected_hits": "The expected hits, with an interval for their mean over lists with as many positives.",
     "next_hits": "A prediction interval for the hits in the next batch; wider than the interval of the mean.",
-    "Abstention.coverage": "The share of cases answered here.",
-    "Abstention.observed": "The accuracy among the cases answered here.",
-    "Abstention.answered": "How many cases were answered.",
-    "Abstention.errors": "How many of them were wrong.",
     "BatchPoint.names": "The batches, in order.",
     "BatchPoint.asked": "The quota of each batch; None at a threshold.",
     "BatchPoint.cells": "What each batch contains: hits, cases taken, positives, cases, and moments of the taken.",
@@ -667,7 +659,6 @@ ATTRIBUTES: dict[str, str] = {
     "SharedList.hits": "The positives taken in each segment.",
     "SharedList.positives": "The positives of each segment.",
     "SharedList.batches": "How many batches have a list of their own; 0 for one list.",
-    "SharedList.rows": "The rows of the list, for other rules; None if they were not kept.",
     "Trend.segments": "The segments, in their order.",
     "Trend.fitted": "The line at each of the segments.",
     "Trend.change_difference": "The change of level there; None if no change is shown.",

@@ -17,7 +17,6 @@ from .decide.list_size import ListSizePoint as ListSizePoint
 from .decide.model_choice import Consistency as Consistency
 from .decide.model_choice import Recommendation as Recommendation
 from .decide.model_choice import SwapSet as SwapSet
-from .decide.operating import Abstention as Abstention
 from .decide.operating import OperatingPoint as OperatingPoint
 from .decide.operating import RiskCoverage as RiskCoverage
 from .decide.planning import Plan as Plan

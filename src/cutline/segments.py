@@ -17,7 +17,7 @@ from .catalogue.declare import Spec
 from .class_evaluation import ClassComparison, ClassEvaluation, compare_evaluations, evaluate_class_sample
 from .class_sample import ClassSample, with_rows
 from .comparison import Comparison
-from .decide.selection import ListRows, SharedList, share_list
+from .decide.selection import SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluation_of
@@ -228,11 +228,11 @@ class LoadedSegments(SegmentedRows):
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all; with batches, one in each batch."""
-        drawn = self.whole.settings.n_resamples, self.whole.settings.seed
-        rows = ListRows(*self._listed(), self._cluster, *drawn)
         if isinstance(self.whole.rows, BatchRows):
             how |= {"batches": self.whole.rows}
-        return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+        return share_list(
+            *self._listed(), self._cluster, self.whole.ranking, segments, quota=quota, threshold=threshold, **how
+        )
 
 
 def counted_evidence(counted: Counted) -> RowEvidence:
@@ -388,8 +388,8 @@ class Segments(BySegment[Any]):
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
     compares each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered
-    segments. ``ordered``: the data show that the segments are in order. ``order`` and ``places``: the order and the
-    places of each segment that text, page and JSON show (:meth:`shown_with`).
+    segments. ``ordered``: the data show that the segments are in order. ``order``: the order that text,
+    page and JSON show (:meth:`shown_with`).
     """
 
     words: ClassVar[str] = "segment_words.segment_sections"
@@ -398,7 +398,6 @@ class Segments(BySegment[Any]):
     pool: SegmentedRows = field(repr=False)
     ordered: bool = False
     order: tuple[Any, ...] | None = None
-    places: Mapping[Any, float] | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -582,16 +581,14 @@ class Segments(BySegment[Any]):
         return keys
 
     @checked
-    def shown_with(self, *, order: Sequence[Any] | None = None, places: Mapping[Any, float] | None = None) -> Segments:
-        """The same segments, whose page and JSON show the trend in an ``order``, and what given ``places`` cost.
+    def shown_with(self, *, order: Sequence[Any] | None = None) -> Segments:
+        """The same segments, whose page and JSON show the trend in an ``order``.
 
         Without ``order`` they show the trend of segments in time: dates and months.
         """
-        shown = replace(self, order=None if order is None else tuple(order), places=places)
+        shown = replace(self, order=None if order is None else tuple(order))
         if order is not None:
             shown._in_order(order)
-        if places is not None:
-            shown.at().price(places)
         return shown
 
     @cached_property
@@ -599,13 +596,6 @@ class Segments(BySegment[Any]):
         """One list for all, where a quota or threshold says where to cut it."""
         with suppress(InputError):
             return self.at()
-        return None
-
-    @cached_property
-    def prices(self) -> Table | None:
-        """What other rules cost; None where the rows are gone, nobody gets a place, or there is one segment."""
-        with suppress(InputError):  # places that were given have been tried by shown_with
-            return None if self.shared is None or len(self) < 2 else self.shared.price(self.places)
         return None
 
     @cached_property

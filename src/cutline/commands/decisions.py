@@ -353,15 +353,11 @@ def label_plan(asked: LabelPlanArguments) -> Report:
 
 class SelectArguments(
     o.Arguments,
-    takes=["file", "score", "negate", "batch", "seed", *o.READING, *o.WRITTEN, "quota", "quota_by", "quiet"],
+    takes=["file", "score", "negate", "batch", "seed", *o.READING, *o.WRITTEN, "quota", "quiet"],
 ):
     """The options of ``select``."""
 
     quota: int | float | None = option("Places: 200 or 5%.", callback=o.parsed(o.read_quota), metavar="N|P%")
-    quota_by: str | None = option(
-        "Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
-        metavar="COLUMN[=S:N,…]",
-    )
     cut: str | None = option("Apply a cut file (see: cutline cut).", type=o.InputFile(), metavar="PATH")
     ties: Any = choice(
         "If scores tie at the cut: draw at random, take all, or take none.",
@@ -375,12 +371,10 @@ class SelectArguments(
     """\
   cutline select scores.csv --score p --quota 20 -o chosen.csv
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
-  cutline select scores.csv --score p --quota-by region=north:60,south:40 -o chosen.csv
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
   cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
 """,
-    renames={"by": "--quota-by", "segment": "--quota-by"},
 )
 def select(asked: SelectArguments) -> None:
     """Choose the rows with the highest scores for a number of places (with --batch for each batch), best first.
@@ -395,12 +389,9 @@ def select(asked: SelectArguments) -> None:
     from ..decide.thresholds import read_cut_file
 
     quota, batch, seed = asked.quota, asked.batch, asked.seed
-    lists_places = asked.quota_by is not None and quota is None and "=" in asked.quota_by
-    if (quota is None and not lists_places) == (asked.cut is None):  # exactly one
+    if (quota is None) == (asked.cut is None):  # exactly one
         raise InputError(None, "give either --quota or --cut", "")
-    if asked.cut is not None and asked.quota_by is not None:
-        raise InputError("quota_by", "shares places, but a cut takes all above it", "leave one of them out")
-    if batch is not None and (quota is None or asked.quota_by is not None):
+    if batch is not None and quota is None:
         raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
     cut = None if asked.cut is None else read_cut_file(asked.cut)
     output_kind(asked.output)
@@ -409,17 +400,12 @@ def select(asked: SelectArguments) -> None:
         if score is None and cut is not None and cut.get("score") in table.named:
             score = str(cut["score"])
         score = one_score(table, score)
-        segment, places = (None, None) if asked.quota_by is None else _places(table, asked.quota_by, quota)
-        rows = load(table, asked.but(by=() if segment is None else (segment,)), None, [score])
-        try:
-            if cut is None:
-                groups: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}
-                wanted: Any = quota if places is None else places
-                chosen = select_rows(rows.scores[score], wanted, ties=asked.ties, seed=seed, **groups)
-            else:
-                chosen = above(rows.scores[score], cut["threshold"])
-        except InputError as error:
-            raise error.but(argument="quota_by") if error.argument == "quota" and quota is None else error from None
+        rows = load(table, asked, None, [score])
+        if cut is None:
+            assert quota is not None
+            chosen = select_rows(rows.scores[score], quota, ties=asked.ties, seed=seed, batch=rows.batch)
+        else:
+            chosen = above(rows.scores[score], cut["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
         added = {"place": [k for n in taken for k in range(1, n + 1)]}
@@ -435,21 +421,6 @@ def select(asked: SelectArguments) -> None:
     note(settings_line(file=asked.file, score=score, rows=len(rows), **how))
     if asked.output is not None:
         note(f"chosen: {asked.output}")
-
-
-def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int] | None]:
-    """The column that makes segments, and their places where they are listed behind it."""
-    if text in table.named or "=" not in text:
-        table.column(text, "segment")
-        if quota is None:
-            said = "names a column, but no places"
-            raise InputError("quota_by", said, "add {quota}, or list them: COLUMN=SEGMENT:PLACES,…")
-        return text, None
-    segment, _, rest = text.rpartition("=")
-    table.column(segment, "segment")
-    if quota is not None:
-        raise InputError("quota_by", "lists places, which contradicts {quota}", "leave one of them out")
-    return segment, o.read_places(rest)
 
 
 def write_rows(

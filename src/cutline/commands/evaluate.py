@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, listed, show
-from ..table import pluralize, to_jsonable
+from ..table import pluralize
 from . import options as o
 from .options import COMMAND_LINE, argument, column, command, option, refuse_others
 from .output import Report, note
@@ -111,7 +111,7 @@ _OF_SAMPLE = ("inclusion",)
 
 class EvaluateArguments(
     JudgeArguments,
-    takes=[*o.ONE_MODEL, *_OF_CLASSES, *_OF_SAMPLE, *_JUDGED, "quota_by", "fairness", *o.GOALS],
+    takes=[*o.ONE_MODEL, *_OF_CLASSES, *_OF_SAMPLE, *_JUDGED, "fairness", *o.GOALS],
 ):
     """The options of ``evaluate``."""
 
@@ -141,19 +141,9 @@ class EvaluateArguments(
         metavar="COLUMN|P",
         section="Columns",
     )
-    quota_by: str | None = option(
-        "With --by: also show what fixed quotas per segment would cost (north:60,south:40).",
-        metavar="S:N,…",
-        section="Groups of rows",
-    )
     fairness: bool = option(
-        "With --by: also show who gets the places of one list, and what other rules would cost.",
+        "With --by: also show who gets the places of one list.",
         section="Groups of rows",
-    )
-    abstain: float | None = o.share(
-        "Several classes: the confidence above which answers reach this accuracy (at --level).",
-        "ACCURACY",
-        section="Where to cut",
     )
     calibration: bool = option(
         "Instead: are the probabilities right? csv prints the reliability curve with its bands.", section="Output"
@@ -163,7 +153,7 @@ class EvaluateArguments(
 # The options that have a meaning for several classes, for labels of some rows only, and for a test of calibration.
 OF_CLASSES = [
     *(*o.ONE_MODEL, *_OF_CLASSES, "weight", "cluster", *o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED),
-    *(*o.READING, *o.ENGINE, "quota", *_PICTURES, *_PRICES, "abstain"),
+    *(*o.READING, *o.ENGINE, "quota", *_PICTURES, *_PRICES),
 ]
 OF_SAMPLED = [
     *(*o.ONE_MODEL, *_OF_SAMPLE, *o.LABELS, "quota", "threshold", *o.MEASURES, "level", "no_intervals"),
@@ -187,7 +177,7 @@ OF_COUNTS = [
         "batch",
     ),
     *(*o.CLASS_ORDER, *o.MEASURES, *o.INTERVALS, *o.PRINTED, *_PICTURES, *_PRICES, *o.READING, *o.ENGINE),
-    *("quota_by", "fairness", "calibration", "more", "min_cell"),
+    *("fairness", "calibration", "more", "min_cell"),
 ]
 ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
@@ -202,7 +192,6 @@ ONE_CLASS = "name one class with {pos_label} and its column with {score}, or lea
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
-  cutline evaluate loans.csv --label default --score p --by region --quota-by north:60,south:40
   cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
   cutline evaluate iris.csv --label class --score 'p_*'
   cutline evaluate scores.csv --label y --score p --calibration --plot reliability.png
@@ -237,8 +226,6 @@ def evaluate(asked: EvaluateArguments) -> Report:
         if asked.label is None:
             problem = "is required: a label column with empty cells cannot be detected"
             raise InputError("label", problem, "name it with {label}")
-    if asked.quota_by is not None and not asked.by:
-        raise InputError("quota_by", "gives places to segments", "name their column with {by}")
     if asked.fairness and not asked.by:
         raise InputError("fairness", "compares segments", "name their column with {by}")
     engine = "memory" if is_sampled else choose_engine(asked)
@@ -459,19 +446,13 @@ def _evaluate_segments(
     from ..present.segment_words import default_measures
     from ..verbs import evaluate as evaluate_rows
 
-    places = None
-    if asked.quota_by is not None:  # also as COLUMN=SEGMENT:PLACES,…
-        named = next((name for name in asked.by if asked.quota_by.startswith(f"{name}=")), None)
-        places = o.read_places(asked.quota_by if named is None else asked.quota_by[len(named) + 1 :])
-        if asked.quota is None and asked.threshold is None:
-            taken["quota"] = sum(places.values())
     measures = default_measures(taken["quota"]) + asked.of_worth
     few = {} if asked.everything or asked.measures else {"measures": measures}
 
     def made(**others: Any) -> Segments:
         seg: Segments = evaluate_rows(table, **{**taken, **others}).segments
         order = asked.order or (list(seg) if asked.ordered else None)
-        return seg.shown_with(order=order, places=places)
+        return seg.shown_with(order=order)
 
     seg = made(**few)
     every = made() if few and asked.html is not None else seg  # the page shows every measure
@@ -482,7 +463,6 @@ def _evaluate_segments(
         content: dict[str, Any] = json.loads(seg.to_json())
         if seg.shared is not None:
             content["one_list"] = json.loads(seg.shared.to_json())
-            content["price"] = None if seg.prices is None else json.loads(seg.prices.to_json())
         return content
 
     shown = {"all_measures": asked.everything, "fairness": asked.fairness, "measures": asked.measures}
@@ -516,7 +496,7 @@ def _find_classes(table: Any, asked: EvaluateArguments, engine: str) -> dict[str
     from ..sources.class_matrix import find_class_columns
 
     by_case = asked.case is not None or asked.class_column is not None
-    told = [name for name in ("predicted", "abstain", "order") if getattr(asked, name) is not None]
+    told = [name for name in ("predicted", "order") if getattr(asked, name) is not None]
     told += ["ordered"] if asked.ordered else []
     if asked.by:  # then an order is that of the segments
         told = [name for name in told if name not in ("order", "ordered")]
@@ -555,7 +535,6 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     taken: dict[str, Any] = {**{name: value or None for name, value in columns.items()}, **asked.of_classes()}
     ev: ClassEvaluation = evaluate_rows(table, **taken)
-    abstention = None if asked.abstain is None else ev.abstain(asked.abstain, confidence=asked.level)
     if "case" in columns:
         note(f"{len(ev.sample):,} cases of {len(ev.classes)} classes, a row for each case and class")
     say_read("", ev.dropped or 0, len(ev.sample))
@@ -566,16 +545,12 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
         source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
         ev.to_html(path, source=source, quota=asked.quota, **asked.prices)
 
-    def document() -> dict[str, Any]:
-        kept = {} if abstention is None else {"abstention": to_jsonable(abstention.to_dict())}
-        return {**json.loads(ev.to_json()), **kept}
-
     how: dict[str, Any] = {"all_measures": asked.everything, "measures": asked.measures, "quota": asked.quota}
-    sections = partial(ev.sections, terms=COMMAND_LINE, kept=abstention, **how)
+    sections = partial(ev.sections, terms=COMMAND_LINE, **how)
     settings, more = settings_of(ev, len(ev.sample), asked.measures), ["--html report.html"]
     if not asked.everything and not asked.measures:
         more.insert(0, f"--all ({len(ev.specs)} measures)")
-    return Report(ev, facts, settings, document, sections=sections, more=more, page=write)
+    return Report(ev, facts, settings, sections=sections, more=more, page=write)
 
 
 # ------------------------------------------------------------------------------------------------------ comparison

@@ -32,7 +32,6 @@ NAMES = {
     "stream=False": "--engine memory",
     "adjust=True": "--adjust",
     "segment": "--by",
-    "places": "--quota-by",
     "n_resamples": "--resamples",
     "clusters": "--cluster",
     "sample_weight": "--weight",
@@ -205,18 +204,6 @@ def _read_prevalence(value: str) -> Any:
         remedy = "write a share (0.002 or 0.2%), or one with its standard error (0.002,0.0005)"
         raise InputError("prevalence", f"is {show(value)}", remedy) from None
     return as_prevalence(shares[0] if len(shares) == 1 else shares)
-
-
-def read_places(text: str) -> dict[str, int]:
-    """Read the places of each segment: ``north:60,south:40``."""
-    places: dict[str, int] = {}
-    for part in text.split(","):
-        name, mark, number = part.rpartition(":")
-        name = name.strip()
-        if not mark or not number.strip().isdigit() or name in places:
-            raise InputError("quota_by", f"lists {show(part)}", "write each segment once, as SEGMENT:PLACES")
-        places[name] = int(number)
-    return places
 
 
 def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -481,7 +481,6 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
     treat_all_cost: Floats
     treat_none_cost: Floats
     level: float
-    simultaneous: bool
 
     @property
     def table(self) -> Table:
@@ -505,12 +504,12 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Name, level and the rows of the curve."""
-        return {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
+        return {"name": self.name, "level": self.level, "curve": self.to_dicts()}
 
     @property
     def band_words(self) -> str:
         """What the band contains, for legends."""
-        return f"{self.level:.0%} band {'of the whole curve' if self.simultaneous else 'for each point by itself'}"
+        return f"{self.level:.0%} band for each point by itself"
 
 
 def check_probabilities(sample: Sample, what: str) -> None:
@@ -552,21 +551,18 @@ def decision_curve(
     x: ArrayLike | None = None,
     prevalence: float | None = None,
     level: float = 0.95,
-    simultaneous: bool = False,
     clusters: NDArray[np.int64] | None = None,
-    seed: int = 0,
 ) -> DecisionCurve:
     """Net benefit and expected cost of acting on ``score > x``, with a band.
 
     The band is normal, from the spread of what each case (or cluster of cases) adds, and ends above where true
     positives alone would bring no more. It is valid point by point: in four simulated worlds the whole curve lay
-    inside in 60 to 72 of 100 samples. ``simultaneous`` widens it so that it contains the whole curve (94 to 98). Where
-    hardly any case lies above a high threshold, its lower end shows what one unseen false positive would cost.
+    inside in 60 to 72 of 100 samples. Where hardly any case lies above a high threshold, its lower end shows what one
+    unseen false positive would cost.
     """
     grid = check_grid(x)
-    benefit, covariance = _net_benefit(grid, prevalence, clusters, sample)
-    z = _reach(covariance, level, simultaneous, seed)
-    error = np.sqrt(np.diag(covariance))
+    benefit, error = _net_benefit(grid, prevalence, clusters, sample)
+    z = z_of(level)
     # the true positives alone bring no more; that binds where a false positive costs much
     weight, order = sample.row_weight, np.argsort(sample.score[sample.positive])
     score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
@@ -597,100 +593,51 @@ def decision_curve(
         treat_all_cost=grid * (1.0 - share),
         treat_none_cost=(1.0 - grid) * share,
         level=level,
-        simultaneous=simultaneous,
     )
-
-
-def benefit_difference(
-    one: Sample,
-    two: Sample,
-    *,
-    names: Sequence[str] = ("a", "b"),
-    x: ArrayLike | None = None,
-    prevalence: float | None = None,
-    level: float = 0.95,
-    simultaneous: bool = False,
-    clusters: NDArray[np.int64] | None = None,
-    seed: int = 0,
-) -> Table:
-    """Net benefit of one model less that of another on the same rows, with the paired interval, by threshold."""
-    grid = check_grid(x)
-    difference, covariance = _net_benefit(grid, prevalence, clusters, one, two)
-    half = _reach(covariance, level, simultaneous, seed) * np.sqrt(np.diag(covariance))
-    ends = {"low": difference - half, "high": difference + half}
-    columns = {"threshold_probability": grid, "difference": difference, **ends}
-    return columns_table(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
 
 
 def _net_benefit(
     grid: Floats,
     prevalence: float | None,
     clusters: NDArray[np.int64] | None,
-    one: Sample,
-    two: Sample | None = None,
+    sample: Sample,
 ) -> tuple[Floats, Floats]:
-    """The net benefit (or the difference of two) at each threshold, and its covariance.
+    """The net benefit at each threshold, and its standard error.
 
-    A row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x). With
-    two models it adds to the thresholds between its two scores, with the sign of which is higher.
+    A row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x).
     """
-    for sample in (one,) if two is None else (one, two):
-        check_probabilities(sample, "a decision curve")
-    weight, t = one.row_weight, len(grid)
-    n_pos, n_neg = float(weight[one.positive].sum()), float(weight[~one.positive].sum())
+    check_probabilities(sample, "a decision curve")
+    weight, t = sample.row_weight, len(grid)
+    n_pos, n_neg = float(weight[sample.positive].sum()), float(weight[~sample.positive].sum())
     need_both_classes(n_pos, n_neg, "there is no net benefit to show")
     total = n_pos + n_neg
     odds = grid / (1.0 - grid)
-    upper = np.searchsorted(grid, one.score.astype(np.float64), side="left")
-    lower = np.zeros_like(upper) if two is None else np.searchsorted(grid, two.score.astype(np.float64), side="left")
-    sign = np.sign(upper - lower).astype(np.float64)
-    first, last = np.minimum(lower, upper), np.maximum(lower, upper)
+    above = np.searchsorted(grid, sample.score.astype(np.float64), side="left")  # thresholds that a row lies above
     scales = (1.0 / total, 1.0 / total)
     if prevalence is not None:
         scales = (prevalence / n_pos, (1.0 - prevalence) / n_neg)
-    mean, second = np.zeros(t), np.zeros((t, t))
-    for side, amount, scale in zip((one.positive, ~one.positive), (np.ones(t), -odds), scales, strict=True):
-        w, s, a, b = weight[side], sign[side], first[side], last[side]
-        sums = np.bincount(a, w * s, t + 1) - np.bincount(b, w * s, t + 1)
-        rate = np.cumsum(sums)[:t] * scale
-        mean += rate * amount
-        if clusters is None:
-            # E[v_i v_j]: rows with first ≤ i and j < last
-            table = np.zeros((t + 1, t + 1))
-            np.add.at(table, (a, b), w * w * np.abs(s))
-            both = np.cumsum(np.cumsum(table, axis=0)[:, ::-1], axis=1)[:, ::-1]  # first ≤ row, last ≥ column
-            i, j = np.minimum.outer(np.arange(t), np.arange(t)), np.maximum.outer(np.arange(t), np.arange(t))
-            second += both[i, j + 1] * scale**2 * np.outer(amount, amount)
-            if prevalence is not None:  # each class has its own fixed share
-                second -= np.outer(rate * amount, rate * amount) * (w @ w) / w.sum() ** 2
+    mean, variance = np.zeros(t), np.zeros(t)
+
+    def taken(side: Any, each: Floats) -> Floats:
+        """The sum over rows that lie above each threshold."""
+        return np.asarray(np.cumsum(np.bincount(above[side], each[side], t + 1)[::-1])[::-1][1:])
+
+    for side, amount, scale in zip((sample.positive, ~sample.positive), (np.ones(t), -odds), scales, strict=True):
+        part = taken(side, weight) * scale * amount
+        mean += part
+        variance += taken(side, weight**2) * (scale * amount) ** 2
+        if prevalence is not None:  # each class has its own fixed share
+            variance -= part**2 * float(weight[side] @ weight[side]) / float(weight[side].sum()) ** 2
     if clusters is None:
         if prevalence is None:
-            second -= np.outer(mean, mean) * float(weight @ weight) / total**2
+            variance -= mean**2 * float(weight @ weight) / total**2
         one_more = float(weight @ weight) / total  # an error of each kind: none seen is not none to come
-        return mean, second + np.diag((1.0 + odds**2) * (one_more / total) ** 2)
+        return mean, np.sqrt(variance + (1.0 + odds**2) * (one_more / total) ** 2)
     # the spread of what whole clusters add
     n_clusters = int(clusters.max()) + 1
-    size = np.bincount(clusters, weight * np.where(one.positive, *scales), n_clusters)
-    added = np.empty((n_clusters, t))
+    size = np.bincount(clusters, weight * np.where(sample.positive, *scales), n_clusters)
     for k in range(t):
-        inside = (first <= k) & (k < last)
-        amount = np.where(one.positive, scales[0], -odds[k] * scales[1]) * weight * sign * inside
-        added[:, k] = np.bincount(clusters, amount, n_clusters) - mean[k] * size
-    return mean, np.asarray(added.T @ added) * n_clusters / max(1, n_clusters - 1)
-
-
-def _reach(covariance: Floats, level: float, simultaneous: bool, seed: int) -> float:
-    """How many standard errors a band is wide: for each point separately, or so that it contains the whole curve.
-
-    The latter is the quantile of the largest deviation of a Gaussian curve with this covariance, from 20,000 draws:
-    enough for two digits, and quick.
-    """
-    error = np.sqrt(np.diag(covariance))
-    there = error > 0
-    if not simultaneous or not there.any():
-        return z_of(level)
-    correlation = covariance[np.ix_(there, there)] / np.outer(error[there], error[there])
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    drawn = np.random.default_rng(seed).standard_normal((20_000, len(values))) @ root.T
-    return max(z_of(level), float(np.quantile(np.abs(drawn).max(axis=1), level)))
+        each = np.where(sample.positive, scales[0], -odds[k] * scales[1]) * weight * (above > k)
+        added = np.bincount(clusters, each, n_clusters) - mean[k] * size
+        variance[k] = float(added @ added) * n_clusters / max(1, n_clusters - 1)
+    return mean, np.sqrt(variance)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..inference.bands import hits_by, units_of
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.limits import wilson, z_of
 from ..quotas import Quotas, resolve_quota
-from ..ranking import Ranking, membership, midranks, tie_starts
+from ..ranking import Ranking, membership, midranks
 from ..sources.arrays import Sample
 from ..table import (
     DictResult,
@@ -38,10 +38,9 @@ from ..table import (
 )
 from ..types import Floats
 from ..validate import one_of
-from ..verdict import Difference, Verdict, differences_of, verdict_of
+from ..verdict import Difference, Verdict
 
 _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
-_FOLDS = 10  # as usual: nine tenths of the cases choose nearly the same threshold as all of them
 _SAME = 1e-9  # hits: what sums of tied shares may differ by rounding
 NO_LEADER = "no clear leader"
 # goal -> (measure, why this measure)
@@ -149,7 +148,7 @@ class Recommendation(PicklesFields):
         if self.contradicted and v.status != "not tested" and other is not None:
             support = (
                 f" But Linear Ranking prefers {other.best}: ranking and decisions disagree here, so another "
-                "threshold could reverse this; compare the error rates at each model's own best threshold."
+                "threshold could reverse this."
             )
         elif other is not None and other.status != "only model" and v.status != "not tested":
             support = f" Linear Ranking agrees{', and clearly so' if other.sure else ''}."
@@ -176,9 +175,7 @@ class Recommendation(PicklesFields):
         return f"Recommendation({self.goal}: {self.text})"
 
 
-def recommend(
-    comparison: Any, goal: str, *, best_thresholds: bool = False, compare_more: bool = False
-) -> Recommendation:
+def recommend(comparison: Any, goal: str, *, compare_more: bool = False) -> Recommendation:
     """The model that a comparison recommends for one goal; ``compare_more`` compares by its measure where need be."""
     between = _BETWEEN.match(goal) if isinstance(goal, str) else None
     if between is None:
@@ -190,21 +187,17 @@ def recommend(
         why = f"with {quotas.words}, all equally likely, the best model has the most hits on average"
     if goal == "known quota" and comparison.quota is None:
         raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
-    if best_thresholds and goal != "fewest errors":
-        raise InputError("best_thresholds", "is for the goal 'fewest errors'", "leave it out")
-    if best_thresholds and not comparison.paired:
-        raise InputError("best_thresholds", "needs models on the same rows", "leave it out")
     if not comparison.paired:
         why += "; each has its own cases here, so a difference may come from the cases"
     first = next(iter(comparison.evaluations.values()))
     compared = comparison.with_measures(name) if compare_more and name not in first else comparison
-    verdict = error_verdict(comparison) if best_thresholds else compared.verdict(name, goal)
+    verdict = compared.verdict(name, goal)
     support, tested = None, None
     if goal == "fewest errors" and comparison.paired and "linear_ranking" in first:  # it grows with the cases
         support = comparison.verdict("linear_ranking", goal)
         rival = None if verdict.rival is None else verdict.rival.b
         other = rival if support.best == verdict.best else support.best
-        if other is not None and verdict.tested and not best_thresholds:
+        if other is not None and verdict.tested:
             with suppress(InputError):  # weights, batches and streams leave no pairs of rows to count
                 tested = comparison.consistency(verdict.best, other)
     return Recommendation(goal, verdict, why, support, tested)
@@ -398,57 +391,6 @@ def order_switches(positive: NDArray[np.bool_], one: Floats, two: Floats) -> flo
     return (n_pos * (len(one) - n_pos) - float(tied) - alike_apart) / 2.0
 
 
-def error_verdict(comparison: Any) -> Verdict:
-    """By the error rate at each model's own best threshold, without the optimism of choosing it on the same cases.
-
-    Each tenth of the cases (or clusters) is decided at the threshold that makes the fewest errors in the others.
-    """
-    settings = comparison.settings
-    wrong = {name: cross_fitted_errors(ev.rows, settings.seed) for name, ev in comparison.evaluations.items()}
-    rates = {name: float(errors.mean()) for name, errors in wrong.items()}
-    pairs = []
-    for a, b in combinations(wrong, 2):
-        rows = comparison.evaluations[a].rows
-        unit, units = units_of(len(wrong[a]), rows.clusters, settings.seed)
-        gaps = wrong[a].astype(np.float64) - wrong[b]
-        influence = sums_by(unit, units, (gaps - gaps.mean()) / len(gaps))
-        n_pos = int(np.count_nonzero(rows.sample.positive))
-        few = min(n_pos, len(gaps) - n_pos)
-        paired = paired_difference((rates[a], rates[b]), influence, few, "cross-fitted, sign flips")
-        same = DifferenceTest(0.0, 0.0, 0.0, 1.0, "same decisions") if rates[a] == rates[b] else DifferenceTest()
-        test = same if paired is None else paired.test(settings.level, 1.0)
-        pairs.append((a, b, rates[a] - rates[b], test))
-    key = "error_rate at the best threshold"
-    differences = differences_of(key, "lower", pairs, settings.level, comparison.margin, comparison.cases)
-    best = min(rates, key=rates.__getitem__)
-    return verdict_of("fewest errors", key, best, Estimate(key, rates[best]), list(rates), differences)
-
-
-def cross_fitted_errors(rows: Any, seed: int) -> Any:
-    """Which rows are decided wrongly, each at the threshold that is best in the folds that do not contain it."""
-    sample = rows.sample
-    if sample.weight is not None:
-        raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
-    units = np.arange(len(sample)) if rows.clusters is None else rows.clusters
-    rng = np.random.default_rng([seed, 4])
-    fold = rng.permutation(np.arange(int(units.max()) + 1) % _FOLDS)[units]
-    wrong = np.zeros(len(sample), np.bool_)
-    for k in np.unique(fold):
-        inside = fold == k
-        order = np.flatnonzero(~inside)[np.argsort(-sample.score[~inside], kind="stable")]
-        ordered = sample.score[order].astype(np.float64)
-        ends = np.append(tie_starts(ordered)[1:], len(ordered)) - 1
-        saved = np.cumsum(np.where(sample.positive[order], 1, -1))[ends]  # errors saved by taking so many groups
-        groups = int(np.argmax(np.append(0, saved)))
-        cut = math.inf if groups == 0 else -math.inf
-        if 0 < groups < len(ends):  # half way to the next score, where that can be
-            low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
-            middle = low + (high - low) / 2.0 if low > -math.inf else low
-            cut = float(middle if low <= middle < high else low)
-        wrong[inside] = (sample.score[inside] > cut) != sample.positive[inside]
-    return wrong
-
-
 @dataclass(frozen=True)
 class Clear:
     """Which model is clearly ahead of every other at each place of ``grid``: its number, or -1; judged for all at once.
@@ -508,35 +450,6 @@ def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Cle
         more = 0.0 if who < 0 else float(ahead[span].mean())
         name = NO_LEADER if who < 0 else names[who]
         rows.append({**row, "leader": name, "clear": who >= 0, "more_hits": more, "method": method})
-    return Table(rows, f"Who leads, by {axis}")
-
-
-def every_lead(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Table:
-    """From where to where each model finds the most positives in this sample, clear or not.
-
-    Somebody leads at every place, also among equals. ``share`` is the share of bootstrap replicates in which that model
-    leads (alone or level), averaged over the stretch: a description, not a test, for the best of several curves leads
-    in most replicates by luck alone. ``drawn`` contains the positives found by model, replicate and place of ``grid``.
-    """
-    names = list(rankings)
-    hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
-
-    def leading(hits: Floats) -> NDArray[np.bool_]:
-        top = hits.max(axis=0)
-        return np.asarray(hits >= top - _SAME * np.maximum(1.0, top))
-
-    on_top, top = leading(hits), hits.max(axis=0)
-    share = np.where(np.isnan(drawn.max(axis=0)), np.nan, leading(drawn)).mean(axis=1)
-    rows: list[dict[str, Any]] = []
-    for span, row in _stretches(axis, rankings, places, on_top):
-        inside = (grid >= places[span][0]) & (grid <= places[span][-1])
-        away = np.abs(grid - places[span][0])
-        near = inside if inside.any() else away == away.min()
-        leaders, others = np.flatnonzero(on_top[:, span.start]), np.flatnonzero(~on_top[:, span.start])
-        margin = float((top[span] - hits[others, span].max(axis=0)).mean()) if len(others) else 0.0
-        names_ahead = " = ".join(names[m] for m in leaders)
-        replicates = float(np.mean([share[m, near].mean() for m in leaders]))
-        rows.append({**row, "leader": names_ahead, "share": replicates, "more_hits": margin})
     return Table(rows, f"Who leads, by {axis}")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 CUTS = ("quota", "threshold", "recall", "precision", "fpr", "specificity")  # what a cut may be asked for by
 _FEW_ERRORS = 3  # up to so many, Wilson's lower limit is too high (Brown, Cai & DasGupta 2001)
-# Places of the list from which tests go on until one fails, and cuts tested from each to its end. More starts are
-# stopped less easily by a bad stretch, but each has a smaller part of the error; both chosen by hand.
-_STARTS, _STEPS = 5, 200
 CutOf = Callable[..., QuotaCut]  # cases taken, hits, level, and whether it is for Qrecall -> what is known of the cut
 
 
@@ -284,78 +280,3 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     high = np.where(errors < answered, high, 1.0)
     confidence = totals.sample.confidence[ranked.order][ends]
     return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)
-
-
-@dataclass(frozen=True)
-class Abstention:
-    """Answer only if the model's confidence is at least ``threshold``: results on this sample and on new cases.
-
-    With probability ``confidence`` over samples like this one, the accuracy among new answers is at least ``accuracy``.
-    ``threshold`` is ``None`` if no cut achieves that.
-    """
-
-    accuracy: float
-    confidence: float
-    threshold: float | None
-    coverage: float
-    observed: float
-    answered: int
-    errors: int
-
-    @cached_property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        if self.threshold is None:
-            return (
-                f"no cut guarantees that {self.accuracy:.1%} of the answers are right (with {self.confidence:.0%} "
-                "confidence); ask for less, or collect more cases"
-            )
-        return (
-            f"answer if the model's confidence is at least {self.threshold:.4g}: {self.coverage:.1%} of the cases; "
-            f"{self.observed:.1%} of these answers are right, and at least {self.accuracy:.1%} of new ones "
-            f"(with {self.confidence:.0%} confidence)"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The cut, its results on this sample, what applies to new cases, and the summary sentence."""
-        return {**asdict(self), "sentence": self.sentence}
-
-    def __repr__(self) -> str:
-        return f"Abstention({self.sentence})"
-
-
-def abstain(totals: ClassTotals, accuracy: float, confidence: float) -> Abstention:
-    """The largest coverage whose accuracy is kept on new cases with a stated confidence.
-
-    Each cut is tested by the exact binomial test that the accuracy above it is no more than ``accuracy``. Tests run
-    down the list from five starting points, each until one fails, with a fifth of the error probability each
-    (fixed-sequence testing; Angelopoulos et al. 2021, "Learn then test"): the guarantee covers whichever cut is taken.
-    """
-    from scipy.special import bdtrc
-
-    sample = totals.sample
-    if sample.weight is not None or sample.cluster is not None:
-        raise InputError(
-            "accuracy",
-            "is promised for independent cases that count alike, but these are weighted or clustered",
-            "leave {sample_weight} and {clusters} out, or read risk_coverage()",
-        )
-    ranked = totals.confidence_order
-    right = np.cumsum(sample.right[ranked.order])
-    ends = np.flatnonzero(~ranked.tie)
-    answered, hits = ends + 1, right[ends]
-    n, risk = len(sample), (1.0 - confidence) / _STARTS
-    fewest = math.ceil(math.log(risk) / math.log(accuracy)) if accuracy < 1.0 else n + 1
-    best = -1
-    for start in np.unique(np.geomspace(min(fewest, n), n, _STARTS, endpoint=False).astype(int)):
-        for wanted in np.linspace(start, n, _STEPS).astype(int):
-            at = int(np.searchsorted(answered, wanted))
-            p = float(bdtrc(hits[at] - 1, answered[at], accuracy)) if hits[at] > 0 else 1.0  # P(X ≥ hits)
-            if p > risk:
-                break
-            best = max(best, at)
-    if best < 0:
-        return Abstention(accuracy, confidence, None, 0.0, math.nan, 0, 0)
-    count, good = int(answered[best]), int(hits[best])
-    threshold = float(totals.sample.confidence[ranked.order[ends[best]]])
-    return Abstention(accuracy, confidence, threshold, count / n, good / count, count, count - good)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from numbers import Real
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,9 +16,8 @@ from ..errors import InputError, listed, show
 from ..estimate import Estimate, Interval
 from ..inference.batch_rows import BatchRows, in_batches, places_in
 from ..inference.closed_forms import Cuts
-from ..inference.limits import z_of
 from ..inference.segment_tests import SelectionRates, selection_rates
-from ..partition import Partition, label_of
+from ..partition import Partition
 from ..quotas import resolve_quota
 from ..ranking import Ranking, membership, rank, tie_starts
 from ..sources.arrays import Sample, as_numbers, make_sample
@@ -39,12 +37,11 @@ from ..table import (
     text_table,
 )
 from ..types import Floats, Label, Labels, Scores, TableSource
-from ..validate import Rule, check_amount, check_column, check_list, check_number, check_quota, check_whole, checked
+from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
+from .operating import percentile_estimate
 
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
-EQUAL_RATES, GIVEN = "equal selection rates", "given places"
-_DRAWS, _ROWS_DRAWN = 400, 20_000_000  # replicates for a standard error, and rows in all of them
 _REPLICATES = 400  # of a screening by default: enough for percentiles at 95%
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -55,7 +52,6 @@ class Selection:
     resolved.
 
     If rows were chosen within batches, they come batch by batch; ``batches`` describes each, and ``threshold`` is nan.
-    If they were chosen by segment, ``places`` tells how many each segment has.
     """
 
     indices: NDArray[np.intp]
@@ -65,7 +61,6 @@ class Selection:
     taken_of_tied: int
     ties: TieRule
     batches: Table | None = None
-    places: Mapping[str, int] | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.indices, dtype=dtype, copy=True if copy is None else copy)
@@ -79,127 +74,73 @@ class Selection:
     def __getitem__(self, item: Any) -> Any:
         return self.indices[item]
 
-    def __contains__(self, row: object) -> bool:
-        return isinstance(row, Real) and row in self.indices
-
     @property
     def note(self) -> str:
         """How many rows were chosen and how ties were resolved, in words."""
-        if self.places is not None:
-            each = ", ".join(f"{name} {places}" for name, places in self.places.items())
-            return f"{len(self)} chosen; places by segment: {each}"
+        done = {"random": "drawn at random", "expand": "all of them taken", "shrink": "none of them taken"}[self.ties]
         if self.batches is None:
             if self.tied == 0:
                 return f"{len(self)} chosen; no tie at the cut"
-            drawn = f"{self.taken_of_tied} of them drawn at random"
-            done = {"random": drawn, "expand": "all of them taken", "shrink": "none of them taken"}[self.ties]
+            done = f"{self.taken_of_tied} of them {done}" if self.ties == "random" else done
             places = pluralize(self.quota, "place")
             return f"{len(self)} chosen for {places}; {self.tied} tied at {self.threshold:g}: {done}"
         quota = f"{100 * self.quota:.4g}%" if isinstance(self.quota, float) else f"{self.quota:,}"
         note = f"{len(self):,} chosen, {quota} of each of {pluralize(len(self.batches), 'batch', 'batches')}"
         split = sum(row["tied"] > 0 for row in self.batches)
         if split:
-            done = {"random": "drawn at random", "expand": "all taken", "shrink": "none taken"}[self.ties]
             note += f"; ties across the cut in {pluralize(split, 'batch', 'batches')}: {done}"
-        short = sum(row["places"] < self.quota for row in self.batches) if isinstance(self.quota, int) else 0
-        none = sum(row["places"] == 0 for row in self.batches)
-        if short:
+        short = sum(row["places"] < (self.quota if isinstance(self.quota, int) else 1) for row in self.batches)
+        if short and isinstance(self.quota, int):
             note += f"; {short:,} {'has' if short == 1 else 'have'} fewer cases than places: all taken"
-        elif none:
-            note += f"; {none:,} too small for one place"
+        elif short:
+            note += f"; {short:,} too small for one place"
         return note
 
     def __repr__(self) -> str:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
 
 
-@checked(quota=lambda value, name: value if isinstance(value, Mapping) else check_quota(value, name))
+@checked(quota=check_quota)
 def select(
     y_score: Scores | TableSource,
-    quota: int | float | Mapping[Any, int],
+    quota: int | float,
     *,
     score: str | None = None,
     ties: TieRule = "random",
     seed: int = 0,
-    by: Any = None,
     batch: Labels | Partition | None = None,
 ) -> Selection:
-    """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
+    """Choose the best ``quota`` rows by score; with ``batch`` (the batch of each row) those of each batch.
 
     For a tie at the cut, ``random`` draws from the tied rows, ``expand`` takes all of them (more rows than the
-    quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Segments
-    share a number of places in proportion to their cases; a mapping from segment to places gives each its own. With
-    ``batch`` (the batch of each row) every batch has the whole quota: a batch with fewer rows is taken whole, and
-    batches come in the order that segments have: numbers, dates and months in theirs, other names by name.
+    quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Every batch
+    has the whole quota: a batch with fewer rows is taken whole, and batches come in the order that segments have:
+    numbers, dates and months in theirs, other names by name.
 
-    Columns of a table are named: ``select(table, 200, score="p", by="region")``; rows are numbered as they come.
+    Columns of a table are named: ``select(table, 200, score="p", batch="day")``; rows are numbered as they come.
 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
     >>> select([0.9, 0.5, 0.4, 0.1], 1, batch=["mon", "mon", "tue", "tue"]).indices.tolist()
     [0, 2]
-    >>> select([0.9, 0.8, 0.5, 0.1], {"a": 1, "b": 1}, by=["a", "a", "b", "b"]).indices.tolist()
-    [0, 2]
     """
     if score is not None:
-        table = read_columns(y_score, None, [score], by=by, batch=batch)
-        return select(table.scores[score], quota, ties=ties, seed=seed, by=table.segments, batch=table.batch)
+        table = read_columns(y_score, None, [score], batch=batch)
+        return select(table.scores[score], quota, ties=ties, seed=seed, batch=table.batch)
     values, _, _ = as_numbers(y_score, "y_score")
-    n = len(values)
-    if by is not None:
-        if batch is not None:
-            raise InputError("batch", "does not go with {by}: either segments or batches have places", "leave one out")
-        segments = Partition.of(by, "by", n)
-        sizes, names = np.bincount(segments.codes), segments.labels
-        if isinstance(quota, Mapping):
-            places = given_places(quota, names, sizes, "quota", partial(check_whole, least=0)).astype(np.intp)
-        else:  # whole places in proportion to the cases: what is left over goes to the largest remainders
-            whole = resolve_quota(quota, n)
-            exact = whole * sizes / n
-            places = np.floor(exact + 1e-9).astype(np.intp)
-            left = whole - int(places.sum())
-            places[np.argsort(places - exact, kind="stable")[:left]] += 1
-        chosen, each = _select_within(values, segments.codes, places, ties, seed)
-        chosen = chosen[np.argsort(-values[chosen].astype(np.float64), kind="stable")]
-        tied, drawn = (sum(each.column(name)) for name in ("tied", "from_tie"))
-        by_segment = dict(zip(names, places.tolist(), strict=True))
-        return Selection(chosen, int(places.sum()), float("nan"), tied, drawn, ties, places=by_segment)
-    if isinstance(quota, Mapping):
-        raise InputError("quota", "is a mapping, which gives segments their places", "name the segments with {by}")
-    if batch is not None:
-        batches = Partition.of(batch, "batch", n)
-        places = places_in(np.bincount(batches.codes).astype(np.float64), quota).astype(np.intp)
-        chosen, each = _select_within(values, batches.codes, places, ties, seed)
-        chosen = chosen[np.lexsort((-values[chosen].astype(np.float64), batches.codes[chosen]))]
-        tied, drawn = (sum(each.column(name)) for name in ("tied", "from_tie"))
-        named = zip(batches.names, each, strict=True)
-        shown = [{"batch": name, **{key: v for key, v in row.items() if key != "from_tie"}} for name, row in named]
-        return Selection(chosen, quota, float("nan"), tied, drawn, ties, Table(shown, "Chosen in each batch"))
-    rows = resolve_quota(quota, n)
-    edge = np.partition(values, n - rows)[n - rows]  # the score at the last place
-    above, at = np.flatnonzero(values > edge), np.flatnonzero(values == edge)
-    left = rows - len(above)
-    split = len(at) > left
-    if not split or ties == "expand":
-        taken = at
-    elif ties == "shrink":
-        taken = at[:0]
+    n, batches = len(values), None if batch is None else Partition.of(batch, "batch", len(values))
+    if batches is None:
+        code, places = np.zeros(n, np.intp), np.array([resolve_quota(quota, n)])
+        edge = np.partition(values, n - places[0])[n - places]  # the score at the last place
     else:
-        taken = np.random.default_rng(seed).choice(at, size=left, replace=False)
-    chosen = np.concatenate([above, np.sort(taken)])
-    chosen = chosen[np.argsort(-values[chosen].astype(np.float64), kind="stable")]
-    return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
-
-
-def _select_within(values: NDArray[Any], code: Codes, places: Codes, ties: TieRule, seed: int) -> tuple[Codes, Table]:
-    """The best rows of each part for its places, in the order of the rows; and cases, ties and the cut of each part."""
-    score, parts = values.astype(np.float64), len(places)
-    order = in_batches(code, np.argsort(-score, kind="stable"))
-    start = np.searchsorted(code[order], np.arange(parts))
-    edge = np.where(places > 0, score[order[start + np.maximum(places, 1) - 1]], np.inf)  # the score at the last place
-    higher, at = score > edge[code], (score == edge[code]) & (places > 0)[code]
-    left = places - np.bincount(code, weights=higher, minlength=parts).astype(np.intp)
-    n_tied = np.bincount(code, weights=at, minlength=parts).astype(np.intp)
+        code = batches.codes
+        places = places_in(np.bincount(code).astype(np.float64), quota).astype(np.intp)
+        order = in_batches(code, np.argsort(-values.astype(np.float64), kind="stable"))
+        start = np.searchsorted(code[order], np.arange(len(places)))
+        edge = np.where(places > 0, values[order[start + np.maximum(places, 1) - 1]], np.inf)
+    higher, at = values > edge[code], (values == edge[code]) & (places > 0)[code]
+    parts = len(places)
+    left, n_tied = places - np.bincount(code[higher], minlength=parts), np.bincount(code[at], minlength=parts)
     split = n_tied > left
     drawn = tied = np.flatnonzero(at & split[code])
     if ties == "shrink":
@@ -210,15 +151,20 @@ def _select_within(values: NDArray[Any], code: Codes, places: Codes, ties: TieRu
         drawn = mixed[np.arange(len(mixed)) - first < left[code[mixed]]]
     taken = higher | (at & ~split[code])
     taken[drawn] = True
-    sizes, chosen, of_tied = (np.bincount(code[rows], minlength=parts) for rows in (slice(None), taken, drawn))
-    columns = {"cases": sizes, "places": places, "chosen": chosen, "tied": np.where(split, n_tied, 0)}
-    return np.flatnonzero(taken), columns_table({**columns, "from_tie": of_tied, "threshold": edge})
+    chosen = np.flatnonzero(taken)
+    chosen = chosen[np.lexsort((-values[chosen].astype(np.float64), code[chosen]))]
+    if batches is None:
+        return Selection(chosen, int(places[0]), float(edge[0]), len(tied), len(drawn), ties)
+    sizes, of_batch = (np.bincount(codes, minlength=parts) for codes in (code, code[chosen]))
+    columns = {"batch": batches.names, "cases": sizes, "places": places, "chosen": of_batch}
+    each = columns_table({**columns, "tied": np.where(split, n_tied, 0), "threshold": edge}, "Chosen in each batch")
+    return Selection(chosen, quota, math.nan, len(tied), len(drawn), ties, each)
 
 
-def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection:
-    """The rows that score above a threshold, and no more than ``up_to``, best first."""
+def above(y_score: Scores, threshold: float) -> Selection:
+    """The rows that score above a threshold, best first."""
     score, _, _ = as_numbers(y_score, "y_score")
-    rows = np.flatnonzero((score > np.float64(threshold)) & (score <= np.float64(up_to)))
+    rows = np.flatnonzero(score > np.float64(threshold))
     rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
     return Selection(rows, len(rows), float(threshold), 0, 0, "expand")
 
@@ -271,40 +217,6 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     return columns_table(columns, "Lift by portions of the ranked list")
 
 
-def given_places(
-    places: Mapping[Any, Any], names: Sequence[str], cases: NDArray[Any], argument: str, rule: Rule
-) -> NDArray[np.float64]:
-    """Places given by segment, in the order of the segments: a number for each, and none beyond its cases."""
-    if not isinstance(places, Mapping):
-        raise InputError(argument, f"is {show(places)}", f"give a number of places for each of {listed(names)}")
-    asked = {label_of(key): value for key, value in places.items()}
-    strange = [name for name in asked if name not in names]
-    gone = [name for name in names if name not in asked]
-    if strange or gone:
-        why = f"names {listed(strange)}, which is not a segment" if strange else f"has no number for {listed(gone)}"
-        raise InputError(argument, why, f"give a number of places for each of {listed(names)}")
-    given = np.array([rule(asked[name], f"{argument}[{name!r}]") for name in names], np.float64)
-    over = np.flatnonzero(given > cases * (1.0 + 1e-12))
-    if len(over):
-        k = int(over[0])
-        why = f"gives {show(names[k])} {pluralize(given[k], 'place')}, but it has {pluralize(cases[k], 'case')}"
-        raise InputError(argument, why, "give at most as many")
-    if not given.any():
-        raise InputError(argument, "gives no one a place", "give at least one")
-    return given
-
-
-@dataclass(frozen=True, eq=False)
-class ListRows:
-    """The rows of one list in memory: what other rules than one cut for all can be worked out from."""
-
-    sample: Sample
-    segment: Codes
-    cluster: Codes | None = None
-    n_resamples: int = 2000
-    seed: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class SharedList(ShownAsTable, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
@@ -322,7 +234,6 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
     positives: Floats
     reference: str | None
     level: float
-    rows: ListRows | None = field(default=None, repr=False)
     batches: int = 0
 
     @property
@@ -415,24 +326,6 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         parts = [f"{told} {', '.join(named[word])}" for word, told in words.items() if word in named]
         return f"Four-fifths rule: {'; '.join(parts)}."
 
-    def price(self, places: Mapping[Any, float] | None = None) -> Table:
-        """What other rules with the same number of places cost in hits: equal selection rates, or given places.
-
-        ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
-        clusters. ``places``: the number of places for each segment.
-        """
-        if self.batches:
-            problem = "the price of another rule is for one list, and this one is cut batch by batch"
-            raise InputError(None, problem, "evaluate without {batch}")
-        if self.rows is None:
-            why = "the price of another rule would need the rows of this table, which was streamed: they were not kept"
-            raise InputError(None, f"{why} in memory", "use a sample of the rows")
-        number = partial(check_number, low=0.0)
-        given = None if places is None else given_places(places, self.segments, self.rates.cases, "places", number)
-        if not self.rates.places.any():
-            raise InputError(None, "no one gets a place at this cut, so no other rule can be compared with it")
-        return price_table(self.rows, self.rates.places, given, self.segments, self.level)
-
     def to_dict(self) -> dict[str, Any]:
         """The cut and the segments."""
         content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
@@ -454,7 +347,9 @@ def _four_fifths(low: float, high: float) -> str:
 
 
 def share_list(
-    rows: ListRows,
+    sample: Sample,
+    segment: Codes,
+    cluster: Codes | None,
     ranking: Ranking,
     segments: Sequence[str],
     *,
@@ -468,10 +363,10 @@ def share_list(
 
     With ``batches``, the list of each is cut at the quota.
     """
-    sample, weight = rows.sample, rows.sample.row_weight
+    weight = sample.row_weight
 
     def by_segment(each: NDArray[Any]) -> Floats:
-        return np.bincount(rows.segment, weights=weight * each, minlength=len(segments)).astype(np.float64)
+        return np.bincount(segment, weights=weight * each, minlength=len(segments)).astype(np.float64)
 
     near = None
     if quota is not None and batches is not None:
@@ -494,58 +389,10 @@ def share_list(
         assert threshold is not None
         edge, cut = float(threshold), {"threshold": float(threshold)}
         taken = np.where(sample.score > np.float64(threshold), 1.0, 0.0)
-    rates = selection_rates(taken, weight, rows.segment, len(segments), rows.cluster, near)
+    rates = selection_rates(taken, weight, segment, len(segments), cluster, near)
     hits, positives = by_segment(taken * sample.positive), by_segment(sample.positive)
     number = 0 if batches is None else len(batches.batches)
-    return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, rows, number)
-
-
-def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: Sequence[str], level: float) -> Table:
-    """Hits under each rule, and what it costs compared with one list for all, which gives segments ``of_one``.
-
-    A rule gives each segment a share of its cases. Standard errors: rows, or clusters, are drawn again, and the same
-    shares taken of them.
-    """
-    sample, quota, weight = rows.sample, float(of_one.sum()), rows.sample.row_weight
-    order = np.argsort(-sample.score.astype(np.float64), kind="stable")
-    lists = [order, *(order[rows.segment[order] == k] for k in range(len(segments)))]
-    starts = [tie_starts(sample.score[best_first]) for best_first in lists]
-
-    def curves(weight: Floats) -> list[tuple[Floats, Floats]]:
-        """Cases and positives up to each tie of the one list and of each segment's own, for weights of the rows."""
-        sides = weight, weight * sample.positive
-        sums = ([np.add.reduceat(side[at], ties) for side in sides] for at, ties in zip(lists, starts, strict=True))
-        return [(np.append(0.0, np.cumsum(cases)), np.append(0.0, np.cumsum(hits))) for cases, hits in sums]
-
-    def apply(share: Floats, whole: Any, *of_segments: Any) -> tuple[Floats, float, float]:
-        """Places of the segments, their hits, and how many more the one list finds with as many places."""
-        places = share * np.array([cases[-1] for cases, _ in of_segments])
-        hits = sum(float(np.interp(k, *curve)) for k, curve in zip(places, of_segments, strict=True))
-        return places, hits, float(np.interp(places.sum(), *whole)) - hits
-
-    observed = curves(weight)
-    sizes = np.array([cases[-1] for cases, _ in observed[1:]])
-    shares = {EQUAL_RATES: np.full(len(sizes), quota / sizes.sum())}
-    if given is not None:
-        shares[GIVEN] = given / sizes
-    rng = np.random.default_rng([rows.seed & (2**63 - 1), 13])
-    units = len(sample) if rows.cluster is None else int(rows.cluster.max()) + 1
-    prices: dict[str, list[float]] = {rule: [] for rule in shares}
-    for _ in range(min(rows.n_resamples, _DRAWS, max(100, _ROWS_DRAWN // len(sample)))):
-        times = np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
-        drawn = curves(weight * (times if rows.cluster is None else times[rows.cluster]))
-        for rule, share in shares.items():
-            prices[rule].append(apply(share, *drawn)[2])
-    table = []
-    for rule in ("one list", *shares):
-        places, hits, price, half = of_one, float(np.interp(quota, *observed[0])), 0.0, math.nan
-        if rule in shares:
-            places, hits, price = apply(shares[rule], *observed)
-            half = z_of(level) * float(np.nanstd(prices[rule], ddof=1))
-        row = {"rule": rule, "places": round(float(places.sum()), 6), "hits": round(hits, 6)}
-        row |= {"price": price, "low": price - half, "high": price + half}
-        table.append(row | {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)})
-    return Table(table, f"Hits of {quota:g} places under other rules")
+    return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, number)
 
 
 # ------------------------------------------------------------------------------------------------- stage after stage
@@ -555,18 +402,15 @@ def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: 
 class Screening(HasSections, HasPlot, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
-    ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
-    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. ``plot`` draws how many cases and positives
-    each stage leaves.
+    ``recall`` is the share of positives left in the end, with a bootstrap interval. ``plot`` draws how many cases and
+    positives each stage leaves.
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("screening",)
 
     chosen: NDArray[np.intp]
     stages: Table
-    sizes: tuple[int, ...]
     recall: Estimate
-    cost_per_hit: Estimate
 
     @property
     def lost(self) -> int:
@@ -580,26 +424,15 @@ class Screening(HasSections, HasPlot, DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The stages and the totals."""
-        return {
-            "stages": self.stages.to_dicts(),
-            "sizes": list(self.sizes),
-            "lost": self.lost,
-            "cost": self.cost,
-            **self.recall.to_dict("recall"),
-            **self.cost_per_hit.to_dict("cost_per_hit"),
-            "level": self.recall.level,
-            "chosen": self.chosen.tolist(),
-        }
+        stages, recall = self.stages.to_dicts(), self.recall.to_dict("recall")
+        return {"stages": stages, "lost": self.lost, "cost": self.cost, **recall, "chosen": self.chosen.tolist()}
 
     @property
     def summary(self) -> str:
         """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
         summary = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
-        if self.cost > 0:
-            c = self.cost_per_hit
-            summary += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
-        return summary
+        return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:.6g}"
 
     def sections(self, names: Sequence[str] = ()) -> list[Section]:
         """What is kept in the end, and stage by stage; ``names`` are those of the stages' scores."""
@@ -667,8 +500,8 @@ def screen(
     for k, (score, size) in enumerate(zip(scores, sizes, strict=True), start=1):
         kept = left[np.asarray(select(score[left], min(int(size), len(left)), ties=ties, seed=seed + k))]
         before, after = int(positive[left].sum()), int(positive[kept].sum())
-        lost_low, lost_high = _middle(1.0 - ratio(drawn[:, k], drawn[:, k - 1]), level)
-        low, high = _middle(ratio(drawn[:, k], drawn[:, 0]), level)
+        recall = float(ratio(after, int(positive.sum())))
+        so_far = percentile_estimate("recall", recall, ratio(drawn[:, k], drawn[:, 0]), level)
         rows.append(
             {
                 "stage": k,
@@ -678,31 +511,15 @@ def screen(
                 "positives_keep": after,
                 "positives_lost": before - after,
                 "share_lost": float(1.0 - ratio(after, before)),
-                "share_lost_low": lost_low,
-                "share_lost_high": lost_high,
                 "hit_rate": float(ratio(after, len(kept))),
-                "recall_so_far": float(ratio(after, int(positive.sum()))),
-                "recall_low": low,
-                "recall_high": high,
+                "recall_so_far": recall,
+                "recall_low": so_far.low,
+                "recall_high": so_far.high,
                 "cost": prices[k - 1] * len(left),
             }
         )
         left = kept
-    recall = Estimate("recall", rows[-1]["recall_so_far"], low, high, level, "percentile")
-    total = sum(row["cost"] for row in rows)
-    ends_per_hit = _middle(ratio(total, drawn[:, -1]), level)
-    per_hit = Estimate("cost_per_hit", float(ratio(total, after)), *ends_per_hit, level, "percentile")
-    kept_sizes = tuple(int(row["keep"]) for row in rows)
-    return Screening(np.sort(left), Table(rows, "Progressive screening"), kept_sizes, recall, per_hit)
-
-
-def _middle(values: Floats, level: float) -> tuple[float, float]:
-    """The middle of replicates that contains a share ``level`` of them; some may be infinite."""
-    defined = np.sort(values[~np.isnan(values)])
-    if len(defined) == 0:
-        return math.nan, math.nan
-    cut = round((1.0 - level) / 2.0 * (len(defined) - 1))
-    return float(defined[cut]), float(defined[len(defined) - 1 - cut])
+    return Screening(np.sort(left), Table(rows, "Progressive screening"), so_far)
 
 
 def _replicates(

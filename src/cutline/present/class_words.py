@@ -27,7 +27,6 @@ from .words import (
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassComparison, ClassEvaluation, Confusion
-    from ..decide.operating import Abstention
 
 MOST_CELLS = 30  # classes whose matrix is shown cell by cell
 _FEW_CLASSES = 15  # whose matrix fits on a screen
@@ -47,17 +46,15 @@ def class_sections(
     detail: bool = False,
     measures: Sequence[str] = (),
     quota: int | float | None = None,
-    kept: Abstention | None = None,
     source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
     """The sections of an evaluation of several classes; in ``detail``, what a page adds.
 
-    ``measures``: only these are of interest. ``kept``: what an abstention that was asked for gives.
+    ``measures``: only these are of interest.
     """
     scored = ev.sample.matrix is not None
-    asked = [] if kept is None else [f"{kept.sentence[0].upper()}{kept.sentence[1:]}."]
-    said = [*asked, *class_answer(ev, terms)]
-    if kept is None and scored and ev.settings.interval is not None and (all_measures or detail):
+    said = list(class_answer(ev, terms))
+    if scored and ev.settings.interval is not None and (all_measures or detail):
         half = ev.risk_coverage().at(0.5)
         said.append(
             f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "

@@ -56,7 +56,7 @@ def segment_sections(
 ) -> Iterator[Section]:
     """The sections of an evaluation by segment; ``measures``: those to show. In ``detail``, all rows follow.
 
-    ``fairness``: also who gets the places of one list, and what other rules for them would cost.
+    ``fairness``: also who gets the places of one list.
     """
     wide = all_measures or detail
     keys = list(seg.specs) if all_measures else seg.chosen(list(measures)) if measures else _usual_keys(seg)
@@ -83,7 +83,7 @@ def segment_sections(
     if detail:
         yield Section("segments_in_full", list(_wide_tables(seg, keys)), IN_FULL)
     ordered = bool(seg.trends)
-    if seg.shared is not None and (fairness or seg.places is not None or (wide and not ordered)):
+    if seg.shared is not None and (fairness or (wide and not ordered)):
         yield from _one_list(seg, seg.shared)
     if detail:
         whole = seg.whole
@@ -325,24 +325,6 @@ def _one_list(seg: Segments, shared: SharedList) -> Iterator[Section]:
         for row in shared
     ]
     yield Section("one_list", [Table(rows, f"One list for all, {shared.where}"), shared.sentence])
-    if seg.prices is None:
-        return
-    prices = []
-    for row in seg.prices:
-        places, hits, price, low, high = (
-            count(round(row[key], 1)) if row[key] == row[key] else ""
-            for key in ("places", "hits", "price", "low", "high")
-        )
-        cells = {"rule": row["rule"], "places": places, "hits": hits}
-        cells["price in hits"] = price if row["rule"] != "one list" else ""
-        prices.append({**cells, "interval": f"{low} … {high}" if low else ""})
-    same = len({row["places"] for row in prices}) == 1
-    by_rule = [
-        {"segment": name, **{row["rule"]: count(round(row[f"places: {name}"], 1)) for row in seg.prices}}
-        for name in seg.names[:SHOWN]
-    ]
-    title = "The same places by other rules" if same else "Places by other rules"
-    yield Section("prices", [Table(prices, title), Table(by_rule, "Places of each segment by rule")])
 
 
 def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]:
