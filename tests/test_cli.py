@@ -429,15 +429,6 @@ def test_ascii_terminals_are_served(scored: Path) -> None:
     assert "PEM" in done.stdout
 
 
-def test_shell_completion_knows_columns_and_measures(scored: Path) -> None:
-    from click.shell_completion import ShellComplete
-
-    complete = ShellComplete(cli, {}, "cutline", "_CUTLINE_COMPLETE")
-    assert [c.value for c in complete.get_completions(["evaluate", str(scored), "--score"], "")] == ["y", "p"]
-    assert "pem" in [c.value for c in complete.get_completions(["evaluate", str(scored), "--measure"], "pe")]
-    assert "evaluate" in [c.value for c in complete.get_completions([], "ev")]
-
-
 def test_repeated_groups_are_left_blank_on_a_terminal() -> None:
     rows = [{"family": "a", "x": 1.5}, {"family": "a", "x": 2}]
     assert text_table(rows, ["family", "x"]).count("a ") == 2

@@ -123,7 +123,7 @@ def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "p_")})
     arguments = ("evaluate", path, "--label", "kind", "--score", "p_*")
-    assert "--positive is for one score column" in refused(*arguments, "--positive", "ash")
+    assert "p_* means" in refused(*arguments, "--positive", "ash")
     for option in (("--threshold", "0.4"), ("--by", "kind")):
         assert f"{option[0]} works with two classes only" in refused(*arguments, *option)
     assert "no column 'unit' for the cluster" in refused(*arguments, "--cluster", "unit")

@@ -93,7 +93,6 @@ def _base(call: str, path: Path) -> list[str]:
         "evaluate --inclusion": ["0.5", *one],
         "compare": [*two, *quick],
         "compare --swaps": [*two, "--quota", "3"],
-        "compare --consistency": two,
         "check": ["roc_auc > 0", *one, *quick],
         "select": ["--score", "p", "--quota", "3"],
         "cut": [*one, "--recall", ".5", *quick],
@@ -111,7 +110,7 @@ def _base(call: str, path: Path) -> list[str]:
 
 
 CALLS = [*(name for name in COMMANDS if name not in SKIPPED), "evaluate --calibration", "evaluate --inclusion"]
-CALLS += ["compare --swaps", "compare --consistency"]
+CALLS += ["compare --swaps"]
 
 
 def _options(call: str) -> list[click.Option]:

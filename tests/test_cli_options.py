@@ -29,8 +29,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.selection.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
-    "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),
-    "compare --consistency": ([*TWO, "--consistency"], ["verbs.compare"]),
+    "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["comparison.swaps"]),
     "uplift": (["--treated", "y", "--outcome", "d", "--score", "p"], ["decide.targeting.uplift"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
@@ -101,16 +100,14 @@ ELSEWHERE = {
         "escape_formulas",
         "everything",
     ),
-    *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order"),
-    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", "consistency", None),
+    *("negative", "rest_negative", "predicted", "case", "class_column", "ordered", "order"),
+    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
 TAKEN = {
     "evaluate --calibration": evaluate.OF_CALIBRATION,
-    "evaluate --inclusion": evaluate.OF_SAMPLED,
     "compare --swaps": evaluate.OF_SWAPS,
-    "compare --consistency": evaluate.OF_CONSISTENCY,
 }
 NOT_BESIDE = {
     "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "inclusion"},
@@ -130,8 +127,21 @@ NOT_BESIDE = {
         *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "prevalence"),
         "inclusion",
     },
+    "evaluate --inclusion": {
+        *(
+            *evaluate.NOT_SAMPLED,
+            "weight",
+            "worth",
+            "by",
+            "batch",
+            "cluster",
+            "prevalence",
+            "interval",
+            "cost",
+            "value",
+        ),
+    },
     "compare --swaps": {"scores"},  # exactly two
-    "compare --consistency": {"scores"},
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "cut": {"precision", "specificity", "fpr", "maximize"},

@@ -18,7 +18,7 @@ import pytest
 
 import cutline as cl
 from cutline.commands.group import COMMANDS, cli
-from cutline.commands.options import Command, InputFile, OutputFile, PathName
+from cutline.commands.options import Command, InputFile, OutputFile
 from cutline.runtime import write_whole
 from test_cli import EXAMPLE, refused, run, shell
 
@@ -26,7 +26,7 @@ CONTENT = "y,p\n1,.9\n0,.2\n1,.6\n0,.7\n"
 COMMAND = {name: cli.get_command(click.Context(cli), name) for name in COMMANDS}
 
 
-def files_of(command: click.Command, kind: type[PathName]) -> list[click.Parameter]:
+def files_of(command: click.Command, kind: type[click.Path]) -> list[click.Parameter]:
     return [param for param in command.params if isinstance(param.type, kind)]
 
 

@@ -149,7 +149,7 @@ def test_compare_by(file: Path) -> None:
 
 
 def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
-    assert "--recall is met for all rows together" in run(
+    assert "--by does not go with --recall" in run(
         2, "evaluate", file, "--score", "p", "--by", "region", "--recall", 0.8
     )
     assert "has no column 'nope' for the segment" in run(2, "evaluate", file, "--score", "p", "--by", "nope")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import cutline as cl
-from cutline.commands.group import cli
 
 BOTH = ["linear_ranking", "error_rate"]
 
@@ -174,24 +171,6 @@ def test_a_threshold_and_known_models_are_needed() -> None:
         compared(y, a, b).consistency("a", "c")
     with pytest.raises(cl.InputError, match="there is no pair of models"):
         compared(y, a, b).consistency("a", "a")
-
-
-def test_the_command_line_answers_alike(tmp_path: Path) -> None:
-    y, a, b = world(np.random.default_rng(10), 300, (0.6, 1.2))
-    path = tmp_path / "scores.csv"
-    path.write_text("\n".join(["y,a,b,c", *(f"{int(t)},{s},{u},{s}" for t, s, u in zip(y, a, b, strict=True))]))
-    call = ["compare", str(path), "--label", "y", "--score", "a", "--score", "b", "--consistency"]
-    found = compared(y, a, b).consistency("a", "b")
-    shown = CliRunner().invoke(cli, call, catch_exceptions=False)
-    assert f"{found.sentence}." in " ".join(shown.stdout.split())
-    content = json.loads(CliRunner().invoke(cli, [*call, "--format", "json"], catch_exceptions=False).stdout)
-    assert {key: content[key] for key in found.to_dict()} == found.to_dict()
-    rows = CliRunner().invoke(cli, [*call, "--format", "csv"], catch_exceptions=False).stdout.splitlines()
-    assert rows[0] == "of,differ,a right,b right,difference,adjusted p"
-    for more, message in ((["--quota", "9"], "cannot be used"), (["--score", "c"], "two models")):
-        failed = CliRunner().invoke(cli, [*call, *more])
-        assert failed.exit_code == 2
-        assert message in failed.stderr
 
 
 def test_two_cases_leave_the_test_open() -> None:

@@ -11,7 +11,6 @@ A command takes one object whose attributes are what the user typed, by name and
 
 from __future__ import annotations
 
-import os
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, get_args
 
 import click
-from click.shell_completion import CompletionItem
 
 from ..errors import InputError, Terms, show
 from ..types import IntervalName, Missing
@@ -85,21 +83,11 @@ SECTIONS: dict[str, Sequence[str]] = {
 }
 
 
-class PathName(click.Path):
-    """A path; a name that no file can have is an error in one line. Each is an ``InputFile`` or an ``OutputFile``."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Raise an error for what the system would not even look up."""
-        if "\0" in os.fsdecode(value):
-            self.fail(f"{show(value)} is not the name of a file: it contains a zero byte", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class InputFile(PathName):
+class InputFile(click.Path):
     """A file that is read, ``-`` for standard input, or a pattern of files."""
 
 
-class OutputFile(PathName):
+class OutputFile(click.Path):
     """A file that is written."""
 
 
@@ -128,8 +116,8 @@ def argument(**how: Any) -> Any:
 
 
 def column(words: str, *flags: str, section: str | None = "Columns", **how: Any) -> Any:
-    """An option that names a column, which the shell completes."""
-    return option(words, *flags, section=section, metavar="COLUMN", shell_complete=_complete_column, **how)
+    """An option that names a column."""
+    return option(words, *flags, section=section, metavar="COLUMN", **how)
 
 
 def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
@@ -159,8 +147,7 @@ def price(words: str, **how: Any) -> Any:
         except ValueError:
             return text
 
-    how |= {"callback": parsed(read), "metavar": "AMOUNT|COLUMN", "shell_complete": _complete_column}
-    return option(words, **how)
+    return option(words, callback=parsed(read), metavar="AMOUNT|COLUMN", **how)
 
 
 def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
@@ -212,28 +199,6 @@ def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str
         remedy = "give it once; for several models use: cutline compare"
         raise InputError("score", f"is given {len(value)} times", remedy)
     return value[0] if value else None
-
-
-def _complete_column(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a column name from the file that is already on the line."""
-    from .reading import opened
-
-    # While the option still waits for its value, click leaves what was read before it among the arguments.
-    file = ctx.params.get("file") or next(iter(ctx.args), None)
-    if not file or file == "-":
-        return []
-    try:
-        with opened(Arguments(file=file)) as table:
-            return [CompletionItem(c.name) for c in table.columns if c.name.startswith(incomplete)]
-    except (InputError, OSError):
-        return []  # a shell that completes must not print errors
-
-
-def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a measure."""
-    from ..catalogue.declare import measures
-
-    return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
 
 
 # ---------------------------------------------------------------------------------- options that commands share
@@ -315,7 +280,6 @@ class Arguments:
         "--measure",
         metavar="NAME",
         multiple=True,
-        shell_complete=complete_measure,
     )
     everything: bool = option("Print everything: all measures, methods and settings.", "--all")
     level: float = share("Level of the intervals.", default="0.95", show_default=True)
@@ -486,10 +450,10 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files that its parameters declare, run it, and publish what it gives."""
 
-        paths: dict[type[PathName], dict[str, str]] = {InputFile: {}, OutputFile: {}}
+        paths: dict[type[click.Path], dict[str, str]] = {InputFile: {}, OutputFile: {}}
         for param in self.params:
             given_path = ctx.params.get(param.name or "")
-            if isinstance(param.type, PathName) and given_path is not None:
+            if isinstance(param.type, click.Path) and given_path is not None:
                 name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).strip("[].")
                 each = given_path if isinstance(given_path, tuple) else (given_path,)
                 paths[type(param.type)] |= {name if len(each) == 1 else f"{name} {path}": path for path in each}
@@ -518,6 +482,13 @@ def command(
     return lambda function: Command(
         options, function, renames, name=function.__name__.replace("_", "-"), epilog=epilog, **how
     )
+
+
+def refuse(asked: Arguments, names: Sequence[str], problem: str, remedy: str = "leave it out") -> None:
+    """Raise an error for the first of some options that was given."""
+    for name in names:
+        if name in asked.given:
+            raise InputError(name, problem, remedy)
 
 
 def refuse_others(asked: Arguments, meant: Sequence[str], problem: str, remedy: str) -> None:

@@ -58,8 +58,18 @@ def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory")
 
 
 def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *, several: bool = False) -> Columns:
-    """The columns that were named, and those that can only be meant; prints which it took."""
+    """The columns that were named, and those that can only be meant; prints which it took.
+
+    Of many files, or on a cluster, all must be named.
+    """
     from ..sources.profiles import find_label, find_scores, matching, profiles
+
+    files = getattr(table, "files", None)
+    if not hasattr(table, "files") or (files is not None and len(files.files) > 1):
+        if asked.label is None or not scores:
+            problem = f"{table.name} is read from many files"
+            raise InputError(None, problem, "name its columns with {label} and {score}")
+        return Columns(asked.label, tuple(dict.fromkeys(scores)))
 
     counts = asked.named(*COUNTS)
     if counts:
@@ -225,10 +235,11 @@ def load_models(
         rows = replace(rows, scores={name: rows.scores[name] for name in columns.scores})
     if alone:
         say_if_suspicious(rows)
-    return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped), of_rows)
+    facts = facts_of(asked, columns) | ({"dropped": rows.dropped} if rows.dropped else {})
+    return Loaded(table, columns, rows, facts, of_rows)
 
 
-def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dict[str, Any]:
+def facts_of(asked: Arguments, columns: Columns) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
     facts = {
         "file": asked.file,
@@ -241,7 +252,6 @@ def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dic
         "cost": cost if isinstance(cost := getattr(asked, "cost", None), str) else None,
         "batch": asked.batch,
         "cluster": asked.cluster,
-        "dropped": dropped or None,
         "by": ", ".join(asked.by) or None,
         **asked.named("where", "sheet", "skip_rows"),
         "negate": ", ".join(asked.negate) or None,
@@ -308,15 +318,6 @@ def choose_engine(asked: Arguments) -> str:
     if machine and engine != "duckdb":
         raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {engine}", "leave it out")
     return engine
-
-
-def named_columns(engine: str, table: Any, asked: Arguments, scores: Sequence[str], *, several: bool) -> Columns:
-    """The columns: chosen where only one can be meant, but named by the user for many files or a cluster."""
-    if engine != "spark" and (table.files is None or len(table.files.files) <= 1):
-        return choose_columns(table, asked, scores, several=several)
-    if asked.label is None or not scores:
-        raise InputError(None, f"{table.name} is read from many files", "name its columns with {label} and {score}")
-    return Columns(asked.label, tuple(dict.fromkeys(scores)))
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def demo(asked: o.Arguments) -> None:
 class MeasuresArguments(o.Arguments, takes=["name", "family", "form"]):
     """The options of ``measures``."""
 
-    name: str | None = argument(required=False, shell_complete=o.complete_measure)
+    name: str | None = argument(required=False)
     family: Any = option(
         "Only this family: threshold, probability, ranking, quota, classes or other.", metavar="FAMILY"
     )
