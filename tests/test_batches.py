@@ -312,7 +312,7 @@ def test_a_comparison_counts_in_each_batch_and_flips_batches() -> None:
     # the standard error of a mean of batch differences, by hand
     each = [held(y[day == k], s[day == k], None, 6) - held(y[day == k], noise[day == k], None, 6) for k in range(20)]
     assert row.difference == pytest.approx(np.mean(each) / 6)
-    wider = serial_inflation(np.array(each), 0.95)
+    wider = serial_inflation(np.array(each))
     assert row.standard_error == pytest.approx(wider * np.std(each, ddof=1) / np.sqrt(20) / 6, rel=0.03)
     assert cmp.verdict("hit_rate").best == "good"
     same = cl.compare(y, {"a": s, "b": 2 * s}, batch=day, quota=6, measures=["hit_rate"])
@@ -327,7 +327,7 @@ def test_a_comparison_counts_in_each_batch_and_flips_batches() -> None:
     two = {"a": y, "b": y}, {"a": s, "b": noise}
     apart = cl.compare(*two, batch={"a": day, "b": day}, quota=6, paired=False, measures=["hit_rate"])
     alone = [[held(y[day == k], one[day == k], None, 6) / 6 for k in range(20)] for one in (s, noise)]
-    errors = [serial_inflation(np.array(one), 0.95) * np.std(one, ddof=1) / np.sqrt(20) for one in alone]
+    errors = [serial_inflation(np.array(one)) * np.std(one, ddof=1) / np.sqrt(20) for one in alone]
     assert apart.difference("a", "b", "hit_rate").standard_error == pytest.approx(np.hypot(*errors), rel=0.03)
     with pytest.raises(cl.InputError, match="batch"):
         cl.compare(*two, batch=day, quota=6, paired=False)
@@ -398,7 +398,7 @@ def test_one_threshold_against_the_best_of_each_batch() -> None:
     gap = rules.difference(top.name, capped.name, "hits")
     each = top.hits - capped.hits
     assert gap.difference == pytest.approx(each.mean())
-    wider = serial_inflation(each, 0.95)
+    wider = serial_inflation(each)
     assert gap.standard_error == pytest.approx(wider * each.std(ddof=1) / np.sqrt(30), rel=1e-6)
     assert gap.comparisons == 1
     verdict = rules.verdict("hits")
@@ -723,7 +723,7 @@ def test_days_that_resemble_the_day_before_lengthen_intervals(memory: float, sha
     rng, held, widths = np.random.default_rng(5), 0, []
     for _ in range(300):
         each = np.sqrt(share) * in_a_row(rng, 60, memory) + np.sqrt(1.0 - share) * rng.normal(size=60)
-        widths.append(serial_inflation(each - each.mean(), 0.95))
+        widths.append(serial_inflation(each - each.mean()))
         held += abs(each.mean()) <= widths[-1] * stats.t.ppf(0.975, 59) * each.std(ddof=1) / np.sqrt(60)
     assert held / 300 >= 0.9
     if memory == 0.0:

@@ -197,7 +197,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         cuts |= {"fpr": fpr, "specificity": specificity}
         if prevalence is not None:  # the same rows with another share of positives, for cuts alone
             sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
-            if not isinstance(sampled, RowEvidence) or sampled.fold is not None or sampled.batched:
+            if not isinstance(sampled, RowEvidence) or sampled.batched:
                 raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
             there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
             rows: Evidence = at_prevalence(sampled, prevalence.value)

@@ -209,7 +209,7 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places")
         each = units * (of_first - of_second) + first[key].value - second[key].value
         single = 1.0 / len(first.hits) if key == "hits" else 1.0 / max(first.places.sum(), second.places.sum())
-        wider = self.rows.widening(of_first - of_second, self.settings.level)
+        wider = self.rows.widening(of_first - of_second)
         return skewed_mean_test(each, self.settings.level, units * single, "batches, gamma", wider)
 
     def _influence(self, rule: Rule, key: str) -> Floats | None:
@@ -237,7 +237,7 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
             if psi is None or not most > 0.0:
                 estimates[key] = Estimate(key, value)
                 continue
-            error = math.sqrt(float((psi**2).sum()) * units / (units - 1.0)) * self.rows.widening(psi, level)
+            error = math.sqrt(float((psi**2).sum()) * units / (units - 1.0)) * self.rows.widening(psi)
             low, high = share_limits(value / most, error / most, units - 1.0, units, level)
             estimates[key] = Estimate(key, value, most * low, most * high, level, "batches")
         return replace(rule, estimates=estimates)

@@ -98,8 +98,8 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     """
     from scipy.special import betaincinv
 
-    if not isinstance(rows, RowEvidence) or rows.batched or rows.fold is not None or rows.buckets is not None:
-        problem = "needs every place of one list, which batches, folds, streams, buckets and sampled labels do not have"
+    if not isinstance(rows, RowEvidence) or rows.batched or rows.buckets is not None:
+        problem = "needs every place of one list, which batches, streams, buckets and sampled labels do not have"
         raise InputError("list_size", problem, "evaluate the rows of one list in memory, or leave it out")
     if isinstance(quota, int) and quota > size:
         raise InputError("list_size", f"is {size:,}, but there are {quota:,} places", f"give at least {quota:,}")

@@ -288,7 +288,7 @@ class BatchRows(RowEvidence):
                 problem = "neither contain whole batches nor lie within them, so there is no one unit to resample"
                 raise InputError("clusters", problem, "leave {clusters} or {batch} out")
         own = unit[batches.codes] if int(unit.max()) > 0 else None
-        return cls(sample, rank(sample), own, None, paired, batches=batches, unit_of_batch=unit)
+        return cls(sample, rank(sample), own, paired, batches=batches, unit_of_batch=unit)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "kept": self.kept}
@@ -387,7 +387,7 @@ class BatchRows(RowEvidence):
                 yield share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])
 
         found = valued(spec, effective_size(weight * gain), cuts())
-        return found._replace(wider=self.widening(found.influence, 0.95))
+        return found._replace(wider=self.widening(found.influence))
 
     def whole_list(self, specs: Sequence[Spec]) -> Computed:
         """Measures without a quota, which read all batches as one list."""
@@ -432,13 +432,13 @@ class BatchRows(RowEvidence):
         left = self.left_out(spec)
         return jackknife(left)[1] if np.isfinite(left).all() and len(left) > 1 else np.full(len(left), np.nan)
 
-    def widening(self, each: Floats, level: float) -> float:
+    def widening(self, each: Floats) -> float:
         """How many times as long intervals are because batches in an order resemble their neighbours: 1 or more.
 
         ``each``: influence of the units. Batches without an order, and clusters of them, are taken as exchangeable.
         """
         in_order = self.batches.order != "name" and len(each) == len(self.batches)
-        return serial_inflation(each[self.unit_of_batch], level) if in_order and np.isfinite(each).all() else 1.0
+        return serial_inflation(each[self.unit_of_batch]) if in_order and np.isfinite(each).all() else 1.0
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         raise whole_list("this cut")
@@ -512,7 +512,7 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
     if units < 2 or most <= 0.0:
         return BatchForecast(Estimate("expected_hits", value), Interval(math.nan, math.nan))
     each = rows.by_unit(hits - value) / count
-    widening = rows.widening(each, level)
+    widening = rows.widening(each)
     error = math.sqrt(float((each**2).sum()) * units / (units - 1.0)) * widening
     low, high = share_limits(value / most, error / most, units - 1.0, units, level)
     mean = Estimate("expected_hits", value, most * low, most * high, level, "batches")
@@ -537,6 +537,6 @@ def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
         return Estimate("within_batch_auc", value)
     with np.errstate(all="ignore"):
         error, psi = jackknife((won.sum() - won) / (total - pairs))
-    error *= rows.widening(psi, settings.level)
+    error *= rows.widening(psi)
     low, high = share_limits(value, error, effective_freedom(psi), rows.units, settings.level)
     return Estimate("within_batch_auc", value, low, high, settings.level, "batches")

@@ -1,6 +1,6 @@
 """What is known of one model's rows: all that estimation asks for, whether the rows are in memory or have streamed by.
 
-Arrays, clusters and the pooled folds of a cross-validation are :class:`Rows`; a table that was streamed answers the
+Arrays and clusters are :class:`RowEvidence`; a table that was streamed answers the
 same questions from what it gathered on the way (``engines.streamed``).
 
 Where positives are more or less frequent than in the sample, they count π/π̂ and negatives (1 − π)/(1 − π̂), with π̂ the
@@ -24,7 +24,7 @@ from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval, Settings
-from ..ranking import Ranking, rank, row_order
+from ..ranking import Ranking, rank
 from ..runtime import TUNING
 from ..sources.arrays import Codes, Sample
 from ..table import PicklesFields
@@ -37,7 +37,6 @@ from .resampling import (
     Replicates,
     Resampled,
     Resampler,
-    Units,
     enough_replicates,
     replicate,
     several_clusters,
@@ -179,7 +178,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RowEvidence(PicklesFields, Evidence):
-    """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
+    """Rows in memory. ``clusters`` are resampled as one.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
     ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample. ``kept`` is
@@ -191,7 +190,6 @@ class RowEvidence(PicklesFields, Evidence):
     kept: Sample | None
     ranking: Ranking
     clusters: Codes | None = None
-    fold: NDArray[Any] | None = None
     paired: bool = False
     classes_given: bool = False
     buckets: Buckets | None = None
@@ -203,7 +201,7 @@ class RowEvidence(PicklesFields, Evidence):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        by_row = self.paired or self.ranking.weighted or self.clusters is not None or self.fold is not None
+        by_row = self.paired or self.ranking.weighted or self.clusters is not None
         if not by_row and (self.kept is None or self.kept.worth is None):
             state["kept"] = None  # the ranking has all that can be asked
         return state
@@ -224,7 +222,7 @@ class RowEvidence(PicklesFields, Evidence):
 
     @property
     def independent(self) -> bool:
-        return not self.ranking.weighted and self.clusters is None and self.fold is None
+        return not self.ranking.weighted and self.clusters is None
 
     @property
     def outline(self) -> Sample:
@@ -314,15 +312,8 @@ class RowEvidence(PicklesFields, Evidence):
     def _valued(self) -> dict[Spec, Valued]:
         return {}
 
-    @property
-    def keeps_list(self) -> bool:
-        return self.fold is None
-
-    def label(self, method: str) -> str:
-        return method if self.fold is None else f"{method}_within_folds"
-
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
-        if self.independent or (self.fold is not None and self.clusters is None):
+        if self.independent:
             return self.cuts.at(taken, hits)
         return dependent_cut(
             self.cuts, self.sample, self.ranking, taken, hits, level, self.clusters, recall, self.classes_given
@@ -330,9 +321,6 @@ class RowEvidence(PicklesFields, Evidence):
 
     def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
         """What draws replicates of these rows; ``paired``: the same rows in each of several models."""
-        units = None
-        if self.fold is not None:
-            units = units_within(self.sample, self.fold, stratified, self.clusters)
         return Resampler(
             self.kept if self.independent and not paired else self.sample,
             self.ranking,
@@ -341,7 +329,6 @@ class RowEvidence(PicklesFields, Evidence):
             seed=settings.seed,
             progress=settings.progress,
             paired=paired,
-            units=units,
         )
 
     def band(self, name: str, settings: Settings) -> Any:
@@ -362,30 +349,6 @@ class RowEvidence(PicklesFields, Evidence):
         places, grid = self.lead_places(axis)
         resampler = self.resampler(settings, stratified=not by_quota, paired=self.paired)
         return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, settings.n_resamples)[0]
-
-
-def units_within(
-    sample: Sample, fold_of: NDArray[Any], stratified: bool, clusters: NDArray[Any] | None = None
-) -> Units:
-    """Rows as units, drawn within their fold (and class): each replicate has as many rows of every fold as there are.
-
-    With ``clusters``, none of which may reach into two folds, those are drawn whole. Units of a stratum are numbered
-    one after another; rows come in the order of the ranking, as the kernels read them.
-    """
-    order = row_order(sample)
-    weight = np.empty(0) if sample.weight is None else sample.weight[order]
-    if clusters is not None:
-        pairs, unit = np.unique(np.stack([fold_of, clusters]), axis=1, return_inverse=True)
-        sizes = np.unique(pairs[0], return_counts=True)[1]
-        strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
-        of_row = np.asarray(unit.ravel()[order], dtype=np.int32)
-        return Units(strata, of_row, weight, int(sizes.sum()))
-    stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
-    number = np.empty(len(order), np.int32)
-    number[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
-    sizes = np.unique(stratum, return_counts=True)[1]
-    strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
-    return Units(strata, number, weight, len(order))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """One estimator: values, and intervals where they are asked for, whatever the rows are.
 
 ``auto`` takes the declared method of a measure, closed form or from replicates, as simulated coverage recommends it
-(benchmarks/coverage.py prints the table). Closed forms assume independent rows that count alike; weighted samples,
-clusters and folds take the bootstrap instead.
+(benchmarks/coverage.py prints the table). Closed forms assume independent rows that count alike; weighted samples
+and clusters take the bootstrap instead.
 
 A method is a named function of what is known of one measure on one sample. A declaration names the method of a
 measure's default interval; to add one, write its function here under a new name and add the name to
@@ -407,7 +407,7 @@ def batches(inputs: IntervalInputs) -> Interval:
     if spec.measure.interval == "moving_cut_recall" and (taken >= cases * (1.0 - 1e-12)).all():
         return Interval(value, value)  # a place for everybody finds everybody
     error, psi = limits.jackknife(rows.left_out(spec))
-    error *= rows.widening(psi, level)
+    error *= rows.widening(psi)
     freedom, (low, high) = limits.effective_freedom(psi), spec.measure.range
     if (low, high) == (0.0, 1.0):
         taking = float(np.count_nonzero(cells[:, :, 1].any(axis=1)))

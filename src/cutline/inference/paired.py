@@ -181,7 +181,7 @@ class RowPairs(PicklesFields):
         """
         names, spec, settings = (pair.a, pair.b), pair.spec, pair.settings
         rows = [self.rows[name] for name in names]
-        whole = spec.ties == "expected" and all(one.fold is None for one in rows)
+        whole = spec.ties == "expected"
         error: float | None = None
         at_quota = spec.measure.by_batch or (spec.measure.of_worth and spec.quota is not None)
         if at_quota and any(isinstance(one, BatchRows) for one in rows):
@@ -191,7 +191,7 @@ class RowPairs(PicklesFields):
                 assert isinstance(batches, BatchRows)
                 units = len(gap)  # what batches add up to, with their dependence on each other where they have an order
                 alone = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
-                errors.append(alone * batches.widening(gap, settings.level))
+                errors.append(alone * batches.widening(gap))
             error = math.hypot(*errors)
         elif spec.measure.of_worth:
             each, method = [one.worth(spec).influence for one in rows], "worth"
