@@ -274,7 +274,7 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         quota: QuotaLike | None = None,
         measures: Sequence[MeasureLike] | None = None,
         interval: IntervalName | Literal["same"] | None = "same",
-        prevalence: Any = None,
+        prevalence: float | None = None,
     ) -> Evaluation:
         """One class against the rest as a binary Evaluation, with every tool for quotas; options as for evaluate()."""
         at = look_up({name: k for k, name in enumerate(self.classes)}, label, "label")

@@ -32,8 +32,6 @@ from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_fact
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
-from .inference.evidence import Prevalence
-from .inference.paired import PrevalencePairs
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
 from .table import DictResult, HasReport, HasSegments, Table, values_of
@@ -73,7 +71,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         return self.pairs.paired
 
     @property
-    def prevalence(self) -> Prevalence | None:
+    def prevalence(self) -> float | None:
         """The share of positives that this comparison is for; None if it is the sample's own."""
         return self.first.prevalence
 
@@ -107,7 +105,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         """
         self._need_common_rows("dominance by quota" if by == "quota" else "dominance", one_list=by == "quota")
         s, rankings = self.settings, {name: ev.ranking for name, ev in self.evaluations.items()}
-        if isinstance(self.pairs, tests.RowPairs | PrevalencePairs):
+        if isinstance(self.pairs, tests.RowPairs):
             rows = [self.pairs.rows[name] for name in self.evaluations]
             places, grid = rows[0].lead_places(by)
             hits, influence = np.array([bands.hits_by(model.ranking, by, grid) for model in rows]), []
@@ -146,8 +144,8 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             name: ev.with_measures(*measures, level=level, replicates_out=drawn[name])
             for name, ev in self.evaluations.items()
         }
-        pairs_of = tests.RowPairs.of if self.prevalence is None else PrevalencePairs.of
-        specs, pairs = next(iter(evaluations.values())).specs, pairs_of(evaluations, paired=self.paired)
+        specs = next(iter(evaluations.values())).specs
+        pairs = tests.RowPairs.of(evaluations, paired=self.paired)
         how: dict[str, Any] = {"settings": self.settings.at_level(level), "pairs": pairs, "replicates": drawn}
         return replace(self, evaluations=evaluations, specs=specs, **how)
 
@@ -284,7 +282,7 @@ def compare_samples(
     settings: Settings,
     paired: bool = True,
     margin: float | None = None,
-    prevalence: Prevalence | None = None,
+    prevalence: float | None = None,
     batch: Any = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> Comparison:
@@ -307,9 +305,8 @@ def compare_samples(
     first = next(iter(evaluations.values()))
     specs = dict(first.specs)
     settings = replace(settings, interval=first.settings.interval)
-    pairs_of = tests.RowPairs.of if prevalence is None else PrevalencePairs.of
     models = evaluations, specs, settings, first.quota, common_threshold(evaluations), margin
-    return Comparison(*models, pairs_of(evaluations, paired=paired), drawn)
+    return Comparison(*models, tests.RowPairs.of(evaluations, paired=paired), drawn)
 
 
 def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
@@ -18,18 +17,16 @@ from .catalogue.value import best_possible
 from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
-from .estimate import Estimate, Interval, Settings
+from .estimate import Estimate, Settings
 from .inference.batch_rows import BatchRows, whole_list, within_auc
 from .inference.evidence import (
     AtPrevalence,
     Evidence,
-    Prevalence,
     RowEvidence,
     as_prevalence,
     at_prevalence,
-    reweighted_ranking,
+    moves,
     small_size_note,
-    widened_limits,
 )
 from .inference.intervals import check_method_exists, estimate
 from .quotas import Quotas, quota_sizes, resolve_quota
@@ -156,7 +153,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         return MappingProxyType({**self.rows.facts, **own})
 
     @property
-    def prevalence(self) -> Prevalence | None:
+    def prevalence(self) -> float | None:
         """The share of positives that this evaluation is for; None if it is the sample's own."""
         return None if self.at_prevalence is None else self.at_prevalence.prevalence
 
@@ -181,17 +178,16 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         precision: float | None = None,
         fpr: float | None = None,
         specificity: float | None = None,
-        prevalence: Any = None,
+        prevalence: float | None = None,
         list_size: int | None = None,
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr.
 
-        ``prevalence``: the share of positives where the scores will be used, if it differs from that of the evaluation;
-        as a pair with its standard error, it also widens the intervals of the hits. With batches, the quota applies to
-        each batch, and a threshold or goal gives one threshold for all of them; the point then also has ``batches``,
-        and ``next_hits`` are those of the next batch. ``list_size``: the cases of the next list, shorter or longer than
-        this one. The point (a :class:`ListSizePoint`) then has the hits to expect there at the quota; a share is one of
-        that list.
+        ``prevalence``: the share of positives where the scores will be used, if it differs from that of the evaluation.
+        With batches, the quota applies to each batch, and a threshold or goal gives one threshold for all of them; the
+        point then also has ``batches``, and ``next_hits`` are those of the next batch. ``list_size``: the cases of the
+        next list, shorter or longer than this one. The point (a :class:`ListSizePoint`) then has the hits to expect
+        there at the quota; a share is one of that list.
         """
         cuts: dict[str, Any] = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision}
         cuts |= {"fpr": fpr, "specificity": specificity}
@@ -199,8 +195,8 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
             if not isinstance(sampled, RowEvidence) or sampled.batched:
                 raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
-            there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
-            rows: Evidence = at_prevalence(sampled, prevalence.value)
+            there = AtPrevalence(prevalence, frozenset(), sampled)
+            rows: Evidence = at_prevalence(sampled, prevalence)
             return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts, list_size=list_size)
         if list_size is not None:
             from .decide.list_size import list_size_point
@@ -208,8 +204,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             if [name for name, value in cuts.items() if value is not None] != ["quota"]:
                 raise InputError("list_size", "is for a quota alone", "give {quota}, and no other cut")
             how: Any = quota, list_size, self.settings.level
-            known_list = list_size_point(self.rows, *how)
-            return self._widened(known_list, lambda sampled, p: list_size_point(at_prevalence(sampled, p), *how).tp)
+            return list_size_point(self.rows, *how)
         if isinstance(self.rows, BatchRows):
             from .decide.batch_rules import batch_point
 
@@ -220,24 +215,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         rows = self.rows.at_cut(places, threshold)
         point = operating_point(rows.ranking, **cuts, level=self.settings.level, cut_of=rows.cut)
         settled: OperatingPoint = rows.settle(point, places)
-        cut = {"threshold": settled.threshold} if places is None else {"quota": places}
-        return self._widened(
-            settled, lambda sampled, p: operating_point(reweighted_ranking(sampled.ranking, p), **cut).tp
-        )
-
-    def _widened(self, point: OperatingPoint, hits_at: Callable[[RowEvidence, float], float]) -> OperatingPoint:
-        """A cut, its intervals widened where the prevalence is not known exactly; ``hits_at``: its hits at another."""
-        known = self.at_prevalence
-        if known is None or not known.prevalence.standard_error or not point.taken:
-            return point
-        low, high = (hits_at(known.sampled, p) for p in known.prevalence.limits(self.settings.level))
-        expected = widened_limits(point.tp, point.expected_hits.interval, (low, high))
-        soon = widened_limits(point.tp, point.next_hits, (low, high))
-        return replace(
-            point,
-            expected_hits=replace(point.expected_hits, low=expected.low, high=expected.high),
-            next_hits=Interval(max(0.0, float(np.floor(soon.low))), float(np.ceil(soon.high))),
-        )
+        return settled
 
     @checked
     def best_value(self, *, quota: int | float) -> float:
@@ -472,11 +450,9 @@ def _about_batches(rows: BatchRows, quota: int | float | None, level: float) -> 
     return [*([unknown] if rows.n_units < 2 else []), *([note] if note else [])]
 
 
-def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
+def prevalence_facts(prevalence: float | None) -> dict[str, Any]:
     """The prevalence that a result is for, where one was given."""
-    if prevalence is None:
-        return {}
-    return {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
+    return {} if prevalence is None else {"prevalence": prevalence}
 
 
 def choose_specs(
@@ -525,7 +501,7 @@ def evaluate_sample(
     quota: int | float | Quotas | None,
     measures: Sequence[MeasureLike] | None,
     settings: Settings,
-    prevalence: Prevalence | None = None,
+    prevalence: float | None = None,
     batch: Labels | None = None,
     replicates_out: dict[str, Any] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
@@ -564,7 +540,7 @@ def evaluation_of(
     name: str,
     threshold: float | None,
     quota: int | float | Quotas | None,
-    prevalence: Prevalence | None = None,
+    prevalence: float | None = None,
     replicates_out: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
@@ -578,8 +554,8 @@ def evaluation_of(
             problem = "cannot be False with {prevalence}, which gives the class sizes"
             raise InputError("stratify", problem, "leave it out")
         assert isinstance(rows, RowEvidence)
-        sampled, rows = rows, at_prevalence(rows, prevalence.value)
-        known = AtPrevalence.of(prevalence, [s for s in specs if not obstacles[s]], sampled, settings.level)
+        sampled, rows = rows, at_prevalence(rows, prevalence)
+        known = AtPrevalence(prevalence, frozenset(str(s) for s in specs if not obstacles[s] and moves(s)), sampled)
         stay = [spec for spec in specs if str(spec) not in known.moved]
         parts = [(stay, sampled), ([spec for spec in specs if spec not in stay], rows)]
     estimates: dict[Spec, Estimate] = {}
@@ -587,7 +563,7 @@ def evaluation_of(
         values = estimate(chosen, part, obstacles, settings, replicates_out)
         if isinstance(part, RowEvidence) and part.buckets is not None:
             values = part.buckets.bounded(chosen, values)
-        estimates |= values if known is None else {spec: known.widened(e) for spec, e in values.items()}
+        estimates |= values
     places, quotas = (None, quota) if isinstance(quota, Quotas) else (quota, None)
     share: float | None = None
     if places is not None and not rows.batched:  # of each batch, the quota as it is
@@ -610,7 +586,7 @@ def evaluation_of(
     )
 
 
-def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> None:
+def check_batch_options(settings: Settings, prevalence: float | None) -> None:
     """Raise an error for what batches as units leave no room for."""
     if prevalence is not None:
         raise whole_list("{prevalence}")

@@ -66,8 +66,7 @@ PARAMETERS: dict[str, str] = {
     "case": "In a table with one row for each case and class: the name of the column that tells which case.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
-    "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
-    "evaluations and plans also a pair of it and its standard error.",
+    "prevalence": "The share of positives where the scores will be used, if it differs from the sample's.",
     "label_plan.prevalence": "The share of positives to expect. By default the mean of the "
     "scores if they are probabilities, otherwise 5%.",
     "inclusion": "The probability that each row had of being labelled, whether it was or not, or the name of its "

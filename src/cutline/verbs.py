@@ -111,7 +111,7 @@ class Options(TypedDict, total=False):
     n_resamples: int | None
     seed: int
     stratify: bool | None
-    prevalence: Any
+    prevalence: float | None
     missing: Missing
     where: str | None
     negate: bool | str | Sequence[str]

@@ -180,17 +180,14 @@ def read_quota(value: str) -> Any:
     return quota
 
 
-def _read_prevalence(value: str) -> Any:
-    """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""
+def _read_prevalence(value: str) -> float:
+    """Read a prevalence: ``0.002`` or ``0.2%``."""
     from ..inference.evidence import as_prevalence
 
-    parts = [part.strip() for part in value.replace("±", ",").replace("+-", ",").split(",")]
     try:
-        shares = [read_share(part) for part in parts]
+        return as_prevalence(read_share(value))
     except ValueError:
-        remedy = "write a share (0.002 or 0.2%), or one with its standard error (0.002,0.0005)"
-        raise InputError("prevalence", f"is {show(value)}", remedy) from None
-    return as_prevalence(shares[0] if len(shares) == 1 else shares)
+        raise InputError("prevalence", f"is {show(value)}", "write a share (0.002 or 0.2%)") from None
 
 
 def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
@@ -269,10 +266,10 @@ class Arguments:
     fpr: float | None = share("Cut that selects the most cases within this false positive rate.")
     cost_fp: float | None = option("Cost of a false positive; with --cost-fn, finds the cheapest cut.", metavar="COST")
     cost_fn: float | None = option("Cost of a false negative.", metavar="COST")
-    prevalence: Any = option(
-        "Share of positives where the scores will be used (0.2%), optionally with its standard error.",
+    prevalence: float | None = option(
+        "Share of positives where the scores will be used (0.2%).",
         callback=parsed(_read_prevalence),
-        metavar="SHARE[,SE]",
+        metavar="SHARE",
     )
 
     measures: tuple[str, ...] = option(

@@ -15,7 +15,7 @@ from ..catalogue.value import worth_columns
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..inference.batch_rows import BatchRows, forecast, whole_list
-from ..inference.evidence import RowEvidence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
+from ..inference.evidence import RowEvidence, as_prevalence, at_prevalence
 from ..inference.resampling import enough_replicates
 from ..kernels import compiled
 from ..quotas import resolve_quota, whole_cases
@@ -197,7 +197,7 @@ def plan(
     pos_label: Label = None,
     sample_weight: Scores | None = None,
     clusters: Labels | None = None,
-    prevalence: Any = None,
+    prevalence: float | None = None,
     batch: Labels | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -211,9 +211,8 @@ def plan(
     names of columns of a table. The list may then be cut by ``value`` (score × value) or by ``value_per_cost``, which
     makes the most of a budget. ``sample_weight`` is how many cases a row represents;
     rows of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores
-    will be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
-    profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
-    budget and the fixed cost are those of one batch, and the profit is the mean per batch.
+    will be used, if the sample's differs. With ``batch`` (the batch of each row, such as a day) the plan is per batch:
+    the number of places, the budget and the fixed cost are those of one batch, and the profit is the mean per batch.
 
     Columns of a table are named: ``plan(table, label="y", score="p", batch="day")``; those of counts too:
     ``plan(counts, score="p", positives="pos", rows="n")``.
@@ -249,7 +248,7 @@ def plan(
         in_batches = BatchRows.of_batches(sample, batch)
         return _plan_batches(in_batches, prices, wished, Settings("auto", level, n_resamples, seed))
     sampled = RowEvidence.of(sample)
-    evidence = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
+    evidence = sampled if prevalence is None else at_prevalence(sampled, prevalence)
     ranking = evidence.ranking
     n = whole_cases(ranking.cases)
     if n < 1:
@@ -272,19 +271,8 @@ def plan(
     def cut_at(best: int) -> OperatingPoint:
         return at_rows(ranking, best, level, evidence.cut)
 
-    planned = _plan_of(curve, limit, draw, wished, cut_at, coming)
-    if prevalence is None:
-        return planned
-    wished |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
-    if not prevalence.standard_error or not planned.quota:
-        return planned
-    place = np.array([float(planned.quota)])
-    worse, better = (
-        float(prices.profit(place, hits_at(reweighted_ranking(sampled.ranking, share), place))[0])
-        for share in prevalence.limits(level)
-    )
-    ends = widened_limits(planned.profit.value, planned.profit.interval, (worse, better))
-    return replace(planned, profit=replace(planned.profit, low=ends[0], high=ends[1]))
+    wished |= {} if prevalence is None else {"prevalence": prevalence}
+    return _plan_of(curve, limit, draw, wished, cut_at, coming)
 
 
 def _plan_amounts(sample: Sample, prices: Gains, wished: dict[str, Any], settings: Settings) -> Plan:

@@ -320,7 +320,7 @@ class StreamedBatchPairs(RowPairs):
         facts = next(iter(evaluations.values())).facts
         rows = {name: ev.rows.drawn for name, ev in evaluations.items() if isinstance(ev.rows, StreamedBatches)}
         known = RowPairs.of(evaluations, paired=True).specs
-        return cls(rows, known, True, min(facts["positives"], facts["negatives"]))
+        return cls(rows, known, True, smaller=min(facts["positives"], facts["negatives"]))
 
     def _smaller_class(self, pair: Pair) -> int:
         return self.smaller

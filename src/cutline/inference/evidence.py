@@ -10,20 +10,19 @@ positives and of negatives is taken to stay as it is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
-from ..errors import InputError, show
-from ..estimate import Estimate, Interval, Settings
+from ..errors import InputError
+from ..estimate import Settings
 from ..ranking import Ranking, rank
 from ..runtime import TUNING
 from ..sources.arrays import Codes, Sample
@@ -32,7 +31,7 @@ from ..types import Floats
 from ..validate import check_number
 from . import bands
 from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
-from .limits import effective_size, z_of
+from .limits import effective_size
 from .resampling import (
     Replicates,
     Resampled,
@@ -351,42 +350,9 @@ class RowEvidence(PicklesFields, Evidence):
         return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, settings.n_resamples)[0]
 
 
-@dataclass(frozen=True)
-class Prevalence:
-    """A share of positives, and its standard error where it is not known exactly."""
-
-    value: float
-    standard_error: float = 0.0
-
-    def limits(self, level: float) -> Interval:
-        """Interval on the logit scale; without a standard error the value itself."""
-        odds, half = math.log(self.value / (1.0 - self.value)), z_of(level) * self.standard_error
-        half /= self.value * (1.0 - self.value)
-        return Interval(*(1.0 / (1.0 + math.exp(-min(max(odds + s * half, -700.0), 700.0))) for s in (-1.0, 1.0)))
-
-    def __str__(self) -> str:
-        percent = f"{100.0 * self.value:.4g}%"
-        return f"{percent} ± {100.0 * self.standard_error:.2g}%" if self.standard_error else percent
-
-
-def as_prevalence(value: Any, name: str = "prevalence") -> Prevalence:
-    """A share strictly between 0 and 1, alone or with its standard error.
-
-    >>> as_prevalence(0.002), as_prevalence((0.002, 0.0005)).standard_error
-    (Prevalence(value=0.002, standard_error=0.0), 0.0005)
-    """
-    if isinstance(value, Prevalence):
-        return value
-    error: Any = 0.0
-    if isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim):
-        if len(value) != 2:
-            raise InputError(name, f"is {show(value)}", "pass a share, or a pair of a share and its standard error")
-        value, error = value
-    share = check_number(value, name, 0.0, 1.0, open_ends=True)
-    error = check_number(error, name, 0.0)
-    if error >= 0.5:
-        raise InputError(name, f"has a standard error of {error:g}", "pass the standard error of a share")
-    return Prevalence(share, error)
+def as_prevalence(value: Any, name: str = "prevalence") -> float:
+    """A share strictly between 0 and 1."""
+    return check_number(value, name, 0.0, 1.0, open_ends=True)
 
 
 def class_factors(n_pos: float, n_neg: float, share: float) -> tuple[float, float]:
@@ -429,40 +395,9 @@ def moves(spec: Spec) -> bool:
     return any(not abs(other - first) <= 1e-9 * max(1.0, abs(first)) for other in others)
 
 
-@dataclass(frozen=True, eq=False)
-class AtPrevalence:
-    """An evaluation for another share of positives: the measures that it moves, and the rows as they were sampled.
+class AtPrevalence(NamedTuple):
+    """An evaluation for another share of positives: the measures that it moves, and the rows as they were sampled."""
 
-    ``ends`` are the values at the limits of the prevalence, where it has a standard error.
-    """
-
-    prevalence: Prevalence
+    prevalence: float
     moved: frozenset[str]
     sampled: RowEvidence
-    ends: Mapping[str, tuple[float, float]]
-
-    @classmethod
-    def of(cls, prevalence: Prevalence, specs: Sequence[Spec], sampled: RowEvidence, level: float) -> AtPrevalence:
-        """What moves among some measures, and how far."""
-        moved = [spec for spec in specs if moves(spec)]
-        ends: dict[str, tuple[float, float]] = {}
-        if prevalence.standard_error:
-            low, high = (
-                compute(moved, reweighted_ranking(sampled.ranking, share)).values for share in prevalence.limits(level)
-            )
-            ends = {str(spec): (low[spec], high[spec]) for spec in moved}
-        return cls(prevalence, frozenset(map(str, moved)), sampled, ends)
-
-    def widened(self, estimate: Estimate) -> Estimate:
-        """The interval with the error of the prevalence in it: the distances to both limits are squared and added."""
-        if estimate.name not in self.ends or estimate.low != estimate.low:
-            return estimate
-        low, high = widened_limits(estimate.value, estimate.interval, self.ends[estimate.name])
-        return replace(estimate, low=low, high=high)
-
-
-def widened_limits(value: float, limits: Interval, ends: tuple[float, float]) -> Interval:
-    """Limits that also contain the values at both ends of something else that is not known exactly."""
-    defined = [end for end in ends if end == end]
-    down, up = max(value - min([value, *defined]), 0.0), max(max([value, *defined]) - value, 0.0)
-    return Interval(value - math.hypot(value - limits.low, down), value + math.hypot(limits.high - value, up))

@@ -36,7 +36,7 @@ from .differences import (
     sums_by,
 )
 from .differences import DifferenceTest as DifferenceTest
-from .evidence import AtPrevalence, RowEvidence, widened_limits
+from .evidence import RowEvidence
 from .resampling import acceleration, unit_influences
 from .worth import difference_limits
 
@@ -88,11 +88,17 @@ class Pairs(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RowPairs(PicklesFields):
-    """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of."""
+    """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of.
+
+    At another share of positives ``rows`` have that share, and measures that it does not move (not in ``moved``) are
+    tested on the rows as ``sampled``.
+    """
 
     rows: Mapping[str, RowEvidence]
     specs: Mapping[str, Sequence[Spec]]
     paired: bool
+    moved: frozenset[str] = frozenset()
+    sampled: RowPairs | None = None
 
     @classmethod
     def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> RowPairs:
@@ -106,10 +112,16 @@ class RowPairs(PicklesFields):
             ]
             for name, ev in evaluations.items()
         }
-        return cls({name: ev.rows for name, ev in evaluations.items()}, known, paired)
+        there = {name: ev.at_prevalence for name, ev in evaluations.items() if ev.at_prevalence is not None}
+        sampled = RowPairs({name: one.sampled for name, one in there.items()}, known, paired) if there else None
+        moved = frozenset[str]().union(*(one.moved for one in there.values()))
+        return cls({name: ev.rows for name, ev in evaluations.items()}, known, paired, moved, sampled)
 
     def test(self, pair: Pair) -> DifferenceTest:
         """Sign flips; replicates if they were asked for by name; two intervals where no influence can be told."""
+        if self.sampled is not None and str(pair.spec) not in self.moved:
+            first, second = (self.sampled.rows[name].ranking for name in (pair.a, pair.b))
+            return self.sampled.test(replace(pair, rankings=(first, second)))
         if pair.settings.interval in BY_REPLICATES:
             return by_replicates(pair, self.paired, self._acceleration(pair))
         if pair.settings.interval == "delong":
@@ -543,46 +555,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         running = max(running, min(1.0, (len(order) - k) * float(p[index])))
         adjusted[index] = running
     return [float(value) for value in adjusted]
-
-
-@dataclass(eq=False)
-class PrevalencePairs:
-    """Pairs of models at another share of positives: what it moves is tested there, the rest on the rows as sampled.
-
-    ``rows`` are those of each model, with the other share of positives.
-    """
-
-    sampled: RowPairs
-    moved: RowPairs
-    models: Mapping[str, AtPrevalence]
-
-    @classmethod
-    def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> PrevalencePairs:
-        """From the models' evaluations."""
-        models = {name: ev.at_prevalence for name, ev in evaluations.items()}
-        moved = RowPairs.of(evaluations, paired=paired)
-        return cls(replace(moved, rows={name: one.sampled for name, one in models.items()}), moved, models)
-
-    def __post_init__(self) -> None:
-        self.paired, self.rows = self.moved.paired, dict(self.moved.rows)  # a view has no pickle
-
-    def test(self, pair: Pair) -> DifferenceTest:
-        """The difference of two models by one measure, tested; the error of the prevalence counts for both alike."""
-        one, two = self.models[pair.a], self.models[pair.b]
-        key = str(pair.spec)
-        if key not in one.moved:
-            rankings = one.sampled.ranking, two.sampled.ranking
-            return self.sampled.test(replace(pair, rankings=rankings))
-        tested = self.moved.test(pair)
-        if key not in one.ends or tested.low != tested.low:
-            return tested
-        level, difference = pair.settings.level, pair.difference
-        ends = tuple(a - b for a, b in zip(one.ends[key], two.ends[key], strict=True))
-        low, high = widened_limits(difference, Interval(tested.low, tested.high), ends)  # type: ignore[arg-type]
-        more = abs(ends[1] - ends[0]) / (2.0 * limits.z_of(level))
-        error = math.hypot(tested.standard_error, more)
-        p_value = tested.p_value
-        if 0.0 < p_value < 1.0 and error > 0.0:
-            z = -limits.normal_quantile(p_value / 2.0) * tested.standard_error / error
-            p_value = min(1.0, max(p_value, 2.0 * limits.normal_cdf(-z)))
-        return tested._replace(low=low, high=high, standard_error=error, p_value=p_value)

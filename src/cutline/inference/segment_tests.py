@@ -144,9 +144,7 @@ def fit_slope(values: Floats, covariance: Floats, sizes: Floats, places: Floats,
     return Slope(slope, slope - half, slope + half, error, two_sided_p(slope / error, freedom), freedom, excess)
 
 
-def _allowed_spread(
-    values: Floats, design: Floats, covariance: Floats, places: Floats
-) -> tuple[Floats, float, float]:
+def _allowed_spread(values: Floats, design: Floats, covariance: Floats, places: Floats) -> tuple[Floats, float, float]:
     """Covariance of values in an order beside what ``design`` explains, its degrees of freedom, and the excess.
 
     Where they stray by no more than their errors explain, these are all there is. Where they stray by ``excess`` times
@@ -159,7 +157,8 @@ def _allowed_spread(
     rest = basis.T @ values
 
     def scale(joint: Floats) -> float:
-        return float(rest @ np.linalg.solve(basis.T @ joint @ basis, rest)) / free
+        squares = float(rest @ np.linalg.solve(basis.T @ joint @ basis, rest))
+        return squares / float(free)
 
     excess = scale(covariance) if free > 0 else 0.0
     whole = excess * (_TAKEN_UP if explained > 1 else 1.0)

@@ -329,7 +329,7 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     said = f"{pluralize(facts['rows'], 'row')}, {some}{positives} ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
-        said += f"; at a prevalence of {ev.prevalence} ({moved})"
+        said += f"; at a prevalence of {100.0 * ev.prevalence:.4g}% ({moved})"
     elif facts["weighted"] and not some:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
         said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
@@ -967,8 +967,8 @@ def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -
         return None
     if first.prevalence is not None:
         why = (
-            f"All figures on this page are for a prevalence of {first.prevalence}. The quota explorer is on the page "
-            "of the sample itself, where you can set the prevalence by hand."
+            f"All figures on this page are for a prevalence of {100.0 * first.prevalence:.4g}%. The quota explorer "
+            "is on the page of the sample itself, where you can set the prevalence by hand."
         )
     else:
         why = (
