@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
-import cutline as cl
 from cutline.runtime import TUNING
 from test_cli import refused, run
 from test_cli_input import write
@@ -75,8 +70,6 @@ def test_a_large_file_is_streamed_and_says_so(two: Path, monkeypatch: pytest.Mon
     ("options", "words"),
     [
         (["--engine", "memory", "--memory-limit", "1GB"], "--memory-limit goes with --engine duckdb, not with memory"),
-        (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark, not with duckdb"),
-        (["--master", "local", "--temp-directory", "x"], "--temp-directory goes with --engine duckdb, not with spark"),
         (["--memory-limit", "plenty"], "--memory-limit must be a size such as '2GB', got 'plenty'"),
         (["--engine", "duckdb", "--score", "[pq]"], "the columns 'p', 'q' are not called as the classes in 'y'"),
     ],
@@ -90,41 +83,3 @@ def test_streamed_models_make_a_page(two: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     run("compare", two, "--engine", "duckdb", "--quota", "20", "--html", page, "--resamples", "100")
     assert "Clear leaders" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.jsonl", "part-*.json", "t.txt", "folder.csv/", "t.xlsx"])
-def test_text_is_refused_on_spark(name: str, tmp_path: Path) -> None:
-    """Spark would find types, cells and records by rules of its own."""
-    said = refused("evaluate", tmp_path / name, *COLUMNS, "--engine", "spark")
-    assert "convert it to Parquet, or use --engine duckdb" in said
-
-
-def test_spark_without_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyspark")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    said = refused("evaluate", tmp_path / "t.parquet", *COLUMNS, "--engine", "spark")
-    assert (
-        "Spark runs on Java, and there is none on this machine; install a Java runtime, or use --engine duckdb" in said
-    )
-
-
-@pytest.mark.integration
-@pytest.mark.xdist_group("spark")
-@pytest.mark.skipif(not os.environ.get("JAVA_HOME") and not os.path.exists("/usr/bin/java"), reason="no Java")
-def test_spark_from_the_command_line(two: Path) -> None:
-    """In a process of its own: a session of this one would stay."""
-    pytest.importorskip("pyspark")
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    typed = two.with_name("two[1].parquet")
-    duckdb.sql(f"FROM read_csv('{two}')").write_parquet(str(typed))
-    command = [sys.executable, "-c", MAIN, "evaluate", str(typed), *COLUMNS, *QUICK, "--no-intervals"]
-    command += ["--engine", "spark", "--master", "local[1]"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert values(done.stdout) == pytest.approx(values(run("evaluate", two, *COLUMNS, *QUICK).stdout))
-    command[4] = str(two.with_name("nothing.parquet"))
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    assert done.returncode == 2
-    assert "PATH_NOT_FOUND" in done.stderr
-    assert cl.__version__ in run("--version").stdout

@@ -85,7 +85,7 @@ ELSEWHERE = {
     *("adjust",),  # what the intervals are judged by, after the call
     *("list_size",),  # what is read from the evaluation, after the call: test_list_size.py
     *("where", "sheet", "skip_rows", "ignore_case"),
-    *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
+    *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "memory_limit"),
     *(
         "threads",
         "temp_directory",
@@ -97,7 +97,6 @@ ELSEWHERE = {
         "why",
         "fairness",
         "output",
-        "escape_formulas",
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "case", "class_column", "ordered", "order"),

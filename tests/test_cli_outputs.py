@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import pty
@@ -211,36 +210,6 @@ def test_cells_do_not_steer_a_terminal(tmp_path: Path) -> None:
     assert not {"\x1b", "\x9b", "\u202e"} & set(sent)
     piped = shell("select", path, "--score", "p", "--quota", "2").stdout
     assert "\x1b[2J" in piped  # a program gets the cells as they stand
-
-
-ODD = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\n=1", "＝1", "=1\n2"]
-PLAIN = ["-1.5", "+3%", "-1,5", "a=b", "1-2", "", "x"]
-
-
-@pytest.mark.parametrize("goal", ["o.csv", "o.tsv", None])
-def test_formulas_are_escaped_where_that_is_asked_for(goal: str | None, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    cells = [*ODD, *PLAIN]
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([["=name", "p"], *[[cell, f"0.{90 - k}"] for k, cell in enumerate(cells)]])
-    where = [] if goal is None else ["-o", tmp_path / goal]
-
-    def written(*more: str) -> list[str]:
-        done = run("select", path, "--score", "p", "--quota", len(cells), *where, *more)
-        if goal is None:
-            return [row[1] for row in csv.reader(done.stdout.splitlines(keepends=True))]
-        with (tmp_path / goal).open(newline="") as file:
-            return [row[1] for row in csv.reader(file, delimiter="\t" if goal == "o.tsv" else ",")]
-
-    assert written() == ["=name", *cells]
-    assert written("--escape-formulas") == ["'=name", *[f"'{cell}" for cell in ODD], *PLAIN]
-
-
-def test_formulas_stay_in_files_for_programs(tmp_path: Path) -> None:
-    said = refused(
-        "select", EXAMPLE, "--score", "logistic", "--quota", 2, "--escape-formulas", "-o", tmp_path / "o.jsonl"
-    )
-    assert said == "--escape-formulas is for .csv and .tsv; leave it out"
 
 
 BY = ["--by", "region"]

@@ -104,9 +104,6 @@ def test_names_of_columns_and_models() -> None:
 
 def test_what_the_machine_cannot_give_is_one_line(tmp_path: Path) -> None:
     path, columns = write(tmp_path / "t.csv"), ("--label", "y", "--score", "p")
-    parquet = tmp_path / "t.parquet"
-    pandas.read_csv(path).to_parquet(parquet)
-    assert "not a Spark master" in refused("evaluate", parquet, *columns, "--master", "nonsense")
     assert "--threads must be" in refused("evaluate", path, *columns, "--threads", "0")
     piped = run("evaluate", "-", *columns, "--engine", "duckdb", "--measure", "pem", input=path.read_text())
     assert "of 200 cases" in piped.stdout

@@ -340,37 +340,3 @@ def test_every_type_of_label_on_spark(
     found = evaluate(spark.read.parquet(path), label="y", score="p", **asked)
     assert found["roc_auc"].value == pytest.approx(cl.roc_auc(label, score))
     assert found["f1"].value == pytest.approx(cl.f1(label, score))
-
-
-def test_files_are_read_on_spark_by_the_rules_of_every_door(spark: Any, tmp_path: Path) -> None:
-    """P is not p, a name is not a pattern, and columns are combined by name, as DuckDB does."""
-    from cutline.commands.reading import read_on_spark
-
-    settings = ("spark.sql.caseSensitive", "spark.sql.sources.partitionColumnTypeInference.enabled")
-    before = {key: spark.conf.get(key) for key in settings}
-    try:
-        rows = {"y": [1, 0, 1, 0], "p": [0.9, 0.1, 0.8, 0.2], "P": [0.1, 0.9, 0.2, 0.8]}
-        names = [f"{n}.parquet" for n in ("a[1]", "a1", "b{1,2}", "b1", "c*", "e\\*")]
-        for k, name in enumerate(names):
-            order = list(rows)[k % 3 :] + list(rows)[: k % 3]
-            pyarrow.parquet.write_table(pyarrow.table({c: rows[c] for c in order} | {"k": [k] * 4}), tmp_path / name)
-        for k, name in enumerate(names):
-            found = read_on_spark(spark, str(tmp_path / name))
-            assert [row.k for row in found.select("k").distinct().collect()] == [k], name
-            for score, expected in (("p", 1.0), ("P", 0.0)):
-                ev = evaluate(found, label="y", score=score, interval=None, measures=["roc_auc"])
-                assert ev["roc_auc"].value == expected, name
-        pyarrow.parquet.write_table(pyarrow.table({"y": [1], "p": [0.5], "w": [2.0]}), tmp_path / "b2.parquet")
-        assert "w" in read_on_spark(spark, str(tmp_path / "b?.parquet")).columns
-        (tmp_path / "f: 1.parquet").write_text("")
-        with pytest.raises(cl.InputError, match="a colon in its name"):
-            read_on_spark(spark, str(tmp_path / "f: 1.parquet"))
-        for name, code in (("01", 1), ("1", 0)):
-            (tmp_path / "folder" / f"code={name}").mkdir(parents=True)
-            table = pyarrow.table({"y": [code], "p": [0.5]})
-            pyarrow.parquet.write_table(table, tmp_path / "folder" / f"code={name}" / "t.parquet")
-        codes = read_on_spark(spark, str(tmp_path / "folder")).select("code").collect()
-        assert sorted(row.code for row in codes) == ["01", "1"]
-    finally:
-        for key, value in before.items():
-            spark.conf.set(key, value)

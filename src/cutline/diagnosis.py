@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from .errors import InputError, LabelWarning, listed
@@ -22,7 +21,7 @@ from .sources.open_source import open_source
 from .sources.profiles import Profile, label_candidates, profiles, score_candidates
 from .sources.row_filter import only_rows
 from .sources.sql_table import DUCKDB, lacking_sql
-from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
+from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize
 from .types import TableSource
 from .validate import checked
 from .verbs import compare, evaluate
@@ -32,7 +31,6 @@ _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
 _SHOWN = 12  # columns, scores and findings that are shown; a screen has some forty lines
-_ALL = "--format json contains all"
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
 # Not "count" or "frequency": counts of equal rows are no weights.
 _TOTALS = ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale", "totaal")
@@ -48,7 +46,7 @@ _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure"
 
 
 @dataclass(frozen=True, repr=False)
-class Diagnosis(HasSections, TabularResult):
+class Diagnosis(HasSections, DictResult, TabularResult):
     """What a table supports. ``findings`` are sentences about what looks wrong; ``command`` is what to run next."""
 
     name: str
@@ -60,58 +58,35 @@ class Diagnosis(HasSections, TabularResult):
     balance: str
     findings: tuple[str, ...]
     command: str
-    understood: str = ""
-    patterns: tuple[str, ...] = ()
+    understood: str | None = None
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each column."""
         return self.columns.to_dicts()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for programs."""
-        facts = values_of(self, "name", "rows", "label", "pos_label", "balance")
-        facts |= {"understood": self.understood or None, "findings": list(self.findings)}
-        return {**facts, "columns": self.to_dicts(), "scores": self.scores.to_dicts(), "command": self.command}
-
-    def shown(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-        """Columns, scores and findings that fit on a screen: one line for a model of several classes, few of many."""
-        columns: dict[str, dict[str, Any]] = {}
-        for row in self.to_dicts():
-            key = next((p for p in self.patterns if fnmatchcase(row["column"], p)), "")
-            if key:
-                row |= {"column": key, "contents": "a score for each class", "distinct": ""}
-            columns.setdefault(key or f"={row['column']}", row)
-        rows, scores, findings = list(columns.values()), self.scores.to_dicts(), list(self.findings)
-        more = f"… and {{}} more ({_ALL})"
-        for listing, name in ((rows, "column"), (scores, "score")):
-            if len(listing) > _SHOWN:
-                last = dict.fromkeys(listing[0], "") | {name: more.format(len(listing) - _SHOWN)}
-                listing[_SHOWN:] = [last]
-        if len(findings) > _SHOWN:
-            findings[_SHOWN:] = [more.format(len(findings) - _SHOWN)]
-        return rows, scores, findings
-
     def sections(self) -> Iterator[Section]:
         """What the columns could be, how the scores look, what to check, and the command to run next."""
-        columns, scores, findings = self.shown()
-        for k, row in enumerate(scores):
-            cells = ("", "", "")
-            if isinstance(row["auc"], float):  # not the last line, which tells how many more there are
-                within = f"{row['low']:.3f} to {row['high']:.3f}"
-                cells = (f"{row['auc']:.3f}", within, f"{row['tied_pairs']:.1%}")
-            measured = dict(zip(("ROC AUC", "95% interval", "tied pairs"), cells, strict=True))
-            scores[k] = {"score": row["score"], "kind": row["kind"], **measured}
         size = f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
         yield Section("answer", [size, *([f"detected: {self.understood}"] if self.understood else [])])
-        yield Section("columns", [Table(columns, "Columns")])
+        yield Section("columns", [_short(self.columns)])
         if self.balance:
             yield Section("balance", [self.balance])
-        if scores:
-            yield Section("scores", [Table(scores, "Scores")])
-        if findings:
-            yield Section("findings", [f"- {sentence}" for sentence in findings], "What to check:")
+        if self.scores:
+            yield Section("scores", [_short(self.scores)])
+        if self.findings:
+            findings = _short(Table({"": f"- {sentence}"} for sentence in self.findings)).column("")
+            yield Section("findings", findings, "What to check:")
         if self.command:
             yield Section("next", [f"Next: {self.command}"])
+
+
+def _short(table: Table) -> Table:
+    """The first rows of a table, and how many more there are."""
+    rows = table.to_dicts()
+    if len(rows) > _SHOWN:
+        more = f"… and {len(rows) - _SHOWN} more (--format json contains all)"
+        rows[_SHOWN:] = [dict.fromkeys(rows[0], "") | {next(iter(rows[0])): more}]
+    return Table(rows, table.title)
 
 
 @checked
@@ -258,7 +233,7 @@ class _Examination:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
             scores = self._scores()
-            self._say_copies(scores)
+            self._say_copies()
             self._say_clusters()
             command = self._command()
         columns = Table(map(self._row, self.profiles), "Columns")
@@ -272,8 +247,7 @@ class _Examination:
             balance,
             tuple(self.findings),
             command,
-            "; ".join(self.table.understood),
-            self.models,
+            "; ".join(self.table.understood) or None,
         )
 
     # --- columns ------------------------------------------------------------------------------------------------------
@@ -388,7 +362,6 @@ class _Examination:
         """Each possible score with its AUC, and what looks wrong with it."""
         if self.label is None or self.classes is not None:
             return []
-        profile_of = {p.name: p for p in self.profiles}
         how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
         how["ignore_case"] = self.ignore_case
         rows: list[dict[str, Any]] = []
@@ -398,13 +371,9 @@ class _Examination:
             except InputError as error:
                 self.say(f"{name!r} cannot be evaluated: {error}")
                 continue
-            auc, ties, p = ev["roc_auc"], ev.facts["tied_pairs"], profile_of[name]
+            auc, ties = ev["roc_auc"], ev.facts["tied_pairs"]
             high, low = (float(ev.ranking.score[k]) for k in (0, -1))
-            kind = "signed distance" if low < 0 < high else "score"
-            if low >= 0 and high <= 1:
-                kind = "probability"
-            elif p.notation.startswith("percent") or (low >= 0 and 20 < high <= 100 and not p.whole):
-                kind = "0 to 100"
+            kind = "probability" if low >= 0 and high <= 1 else "score"
             ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
             rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ties})
             if auc.value == 1.0 or auc.value > 0.9995:
@@ -434,23 +403,17 @@ class _Examination:
             self.chosen = probabilities
         return rows
 
-    def _say_copies(self, scores: Sequence[dict[str, Any]]) -> None:
-        """Rows that are there twice, and scores that are the same."""
-        table = self.table
-        cells = [c.sql for c in table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
+    def _say_copies(self) -> None:
+        """Rows that are there twice."""
+        cells = [c.sql for c in self.table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
         fractions = [p for p in self.profiles if p.is_number and not p.whole]  # one rounded score repeats by itself
         if len(fractions) > 1 and len(cells) <= 200:
-            (copies,) = table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
+            (copies,) = self.table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
             if copies:
                 self.say(
                     f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "
                     "keep one of each"
                 )
-        pairs = [(a, b) for k, a in enumerate(scores) for b in scores[k + 1 :] if a["auc"] == b["auc"]]
-        for a, b in pairs:
-            first, second = (table.named[row["score"]].sql for row in (a, b))
-            if table.count([f"{first} IS DISTINCT FROM {second}"]) == [0]:
-                self.say(f"{a['score']!r} and {b['score']!r} contain the same values")
 
     def _command(self) -> str:
         """The first command that runs; empty where none does, which a finding then explains."""
@@ -480,23 +443,21 @@ class _Examination:
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
         how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
         how |= {"interval": None, "progress": False}
-        words = ["evaluate", self.file, "--label", self.label]
-        if self.models:
-            words[0] = "compare"
+        words = ["--label", self.label]
+        columns: Any = list(self.models or usable)
+        if self.classes is not None:
+            how["measures"] = ["accuracy"]
             words += [part for pattern in self.models for part in ("--score", pattern)]
-            compare(self.table, score=self.models, measures=["accuracy"], **how)
-        elif self.classes is not None:
-            evaluate(self.table, measures=["accuracy"], **how)
+            columns = columns if self.models else None  # found by the classes that they are called after
         else:
             how |= {"pos_label": self.pos_label, "measures": ["roc_auc"], "ignore_case": self.ignore_case}
             words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
             words += ["--ignore-case"] if self.ignore_case else []
             words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
-            scores = [part for name in usable for part in ("--score", name)]
-            if len(usable) > 1:
-                words = ["compare", *words[1:], *scores]
-                compare(self.table, score=list(usable), **how)
-            else:
-                words += scores
-                evaluate(self.table, score=usable[0], **how)
+            words += [part for name in usable for part in ("--score", name)]
+            columns = columns if len(columns) > 1 else columns[0]
+        several = isinstance(columns, list)
+        verb: Any = compare if several else evaluate
+        verb(self.table, score=columns, **how)
+        words = ["compare" if several else "evaluate", self.file, *words]
         return words + (["--missing", "drop"] if holes else [])

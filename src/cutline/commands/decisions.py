@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import re
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +15,7 @@ import click
 import numpy as np
 
 from ..errors import InputError, listed, show
-from ..runtime import is_stream, temporary_folder, write_whole
+from ..runtime import is_stream, write_whole
 from . import options as o
 from .options import choice, column, command, option, share
 from .output import Report, emit, note, settings_line
@@ -25,11 +23,6 @@ from .reading import load, load_models, one_score, opened
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
-    from ..sources.sql_table import Column
-
-# What a spreadsheet takes for a formula (OWASP, CSV injection; also in full width), but for amounts: -1.5, +3%.
-_FORMULA = r"(?s)[=+\-@\t\r\n＝＋－＠].*"
-_AMOUNT = r"[+-]?[0-9.,]+([eE][+-]?[0-9]+)?%?"
 
 
 class CutArguments(
@@ -307,7 +300,7 @@ def vote(asked: VoteArguments) -> Report:
     return Report(made, loaded.facts, settings, made.to_dict, made.marks.to_dicts)
 
 
-class LabelPlanArguments(o.Arguments, takes=["file", "seed", *o.TEXT_FORMAT, *o.PRINTED, *o.WRITTEN, "score"]):
+class LabelPlanArguments(o.Arguments, takes=["file", "seed", *o.TEXT_FORMAT, *o.PRINTED, "output", "score"]):
     """The options of ``label-plan``."""
 
     budget: int = option("Number of rows you can label.", required=True)
@@ -340,7 +333,7 @@ def label_plan(asked: LabelPlanArguments) -> Report:
             chosen = np.zeros(len(every), np.int64)
             chosen[made.rows] = 1
             added = {"to_label": chosen.tolist(), "inclusion": made.inclusion.tolist()}
-            write_rows(table, list(range(len(every))), asked.output, added, escaped=asked.escape_formulas)
+            write_rows(table, list(range(len(every))), asked.output, added)
             note(f"rows to label: {asked.output}")
     facts = {"file": asked.file, "score": score}
 
@@ -353,7 +346,7 @@ def label_plan(asked: LabelPlanArguments) -> Report:
 
 class SelectArguments(
     o.Arguments,
-    takes=["file", "score", "negate", "batch", "seed", *o.READING, *o.WRITTEN, "quota", "quiet"],
+    takes=["file", "score", "negate", "batch", "seed", *o.READING, "output", "quota", "quiet"],
 ):
     """The options of ``select``."""
 
@@ -409,7 +402,7 @@ def select(asked: SelectArguments) -> None:
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
         added = {"place": [k for n in taken for k in range(1, n + 1)]}
-        write_rows(table, at.tolist(), asked.output, added, escaped=asked.escape_formulas)
+        write_rows(table, at.tolist(), asked.output, added)
     note(chosen.note)
     if cut is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
@@ -423,99 +416,41 @@ def select(asked: SelectArguments) -> None:
         note(f"chosen: {asked.output}")
 
 
-def write_rows(
-    table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]], *, escaped: bool = False
-) -> None:
-    """Copy rows out of the file, in the order given, with columns added before them.
+def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]]) -> None:
+    """Copy rows out of the file, in the order given, with columns added before them; every cell as it stands.
 
-    Text formats keep every cell as it stands, and CSV keeps the file's delimiter; a name that the file has already gets
-    an underscore. ``escaped`` puts an apostrophe before what a spreadsheet would take for a formula.
+    CSV keeps the file's delimiter. A name that the file has already gets an underscore.
     """
     from ..sources.sql_table import DUCKDB
 
     first = [name + "_" * next(k for k in itertools.count() if name + "_" * k not in table.named) for name in added]
     kind = output_kind(output)
-    if escaped and kind in ("parquet", "json"):
-        raise InputError("escape_formulas", "is for .csv and .tsv", "leave it out")
-    casts = _number_types(table) if kind in ("parquet", "json") else {}
-
-    def cell(column: Column) -> str:
-        if column.name in casts:
-            return f"CAST({column.sql} AS {casts[column.name]})"
-        if not escaped or column.kind != "text":
-            return column.sql
-        runs = f"{DUCKDB.matches(column.sql, _FORMULA)} AND NOT {DUCKDB.matches(column.sql, _AMOUNT)}"
-        return f"CASE WHEN {runs} THEN chr(39) || {column.sql} ELSE {column.sql} END"
-
-    cells = ", ".join(f"{cell(column)} AS v{k}" for k, column in enumerate(table.columns))
-    header = [*first, *(column.heading for column in table.columns)]
-    header = [f"'{name}" if escaped and re.match(_FORMULA, name) else name for name in header]
-    names = _output_names(table, first)
-    shown = ", ".join(f"f.v{k} AS {DUCKDB.name(shown)}" for k, shown in enumerate(names))
+    cells = [f"f.v{k} AS {DUCKDB.name(column.name or 'column')}" for k, column in enumerate(table.columns)]
+    cells = [f"c.a{k} AS {DUCKDB.name(name)}" for k, name in enumerate(first)] + cells
     # Row numbers and added columns travel as lists; DuckDB numbers the rows of a file in their order.
-    types = {
-        name: "DOUBLE" if any(isinstance(v, float) for v in values) else "BIGINT" for name, values in added.items()
-    }
-    lists = "".join(f", unnest({values}::{types[name]}[]) AS a{k}" for k, (name, values) in enumerate(added.items()))
-    chosen = f"(SELECT unnest({rows}::BIGINT[]) AS n, unnest(range({len(rows)})) AS nth{lists})"
-    before = "".join(f"c.a{k} AS {DUCKDB.name(name)}, " for k, name in enumerate(first))
+    lists = [f"unnest({rows}::BIGINT[]) AS n", f"unnest(range({len(rows)})) AS nth"]
+    for k, values in enumerate(added.values()):
+        typed = "DOUBLE" if any(isinstance(v, float) for v in values) else "BIGINT"
+        lists.append(f"unnest({values}::{typed}[]) AS a{k}")
+    stored = ", ".join(f"{column.sql} AS v{k}" for k, column in enumerate(table.columns))
     query = (
-        f"SELECT {before}{shown} FROM "
-        f"(SELECT {cells}, {table.row} AS n FROM {table.numbered}) f "
-        f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
+        f"SELECT {', '.join(cells)} FROM (SELECT {stored}, {table.row} AS n FROM {table.numbered}) f "
+        f"JOIN (SELECT {', '.join(lists)}) c ON c.n = f.n ORDER BY c.nth"
     )
+    if output is not None and kind in ("parquet", "json"):
+        with write_whole(output) as beside:
+            table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(beside))} (FORMAT {kind})")
+        return
     file = table.files.files[0] if table.files is not None else None
     kept = file.delimiter if file is not None and file.kind == "csv" else ","  # what is copied keeps its own
-    delimiter = "\t" if kind == "tsv" else kept
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t" if kind == "tsv" else kept, lineterminator="\n")
+    writer.writerows([[*first, *(column.heading for column in table.columns)], *table.rows(query)])
     if output is None:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([header, *table.rows(query)])
         emit(text.getvalue().removesuffix("\n"))
         return
-    of_text = f"FORMAT csv, HEADER false, DELIMITER {DUCKDB.literal(delimiter)}"
-    how = f"FORMAT {kind}" if kind in ("parquet", "json") else of_text
-    with write_whole(output) as beside, temporary_folder(str(beside.parent)) as folder:
-        if kind in ("parquet", "json"):
-            renamed = [new for new, column in zip(names, table.columns, strict=True) if new != column.name]
-            if renamed:
-                note(f"renamed, because .{kind} needs names that differ: {listed(renamed)}")
-            table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(beside))} ({how})")
-            return
-        # The header is written as it stands: SQL has no empty names and no name twice.
-        cells_of = Path(folder, "rows")
-        table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(cells_of))} ({how})")
-        with beside.open("w", newline="", encoding="utf-8") as top:
-            csv.writer(top, delimiter=delimiter, lineterminator="\n").writerow(header)
-        with beside.open("ab") as whole, cells_of.open("rb") as rows_of:
-            shutil.copyfileobj(rows_of, whole)
-
-
-def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
-    """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
-    taken = {name.casefold() for name in first}
-    names = []
-    for known in table.names:
-        name, k = known or "column", 1
-        while name.casefold() in taken:
-            name, k = f"{known}_{k}", k + 1
-        taken.add(name.casefold())
-        names.append(name)
-    return names
-
-
-def _number_types(table: DuckTable) -> dict[str, str]:
-    """Types for columns of text that are numbers throughout. Codes such as 007 are none: they would lose zeros."""
-    from ..sources.profiles import profiles
-    from ..sources.rules import LABEL_CELL
-    from ..sources.sql_table import DUCKDB
-
-    numbers = [p for p in profiles(table) if p.is_number and not p.notation and table.named[p.name].kind == "text"]
-    if not numbers:
-        return {}
-    cells = [table.named[profile.name].sql for profile in numbers]
-    codes = table.count([f"NOT {DUCKDB.matches(cell, LABEL_CELL)}" for cell in cells])
-    plain = [p for p, n in zip(numbers, codes, strict=True) if n == 0]
-    return {p.name: "BIGINT" if p.whole and max(abs(p.low), abs(p.high)) < 2**53 else "DOUBLE" for p in plain}
+    with write_whole(output) as beside:
+        beside.write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
 def output_kind(output: str | None) -> str:

@@ -125,12 +125,12 @@ class EvaluateArguments(
     )
     approximate: bool = option(
         "Answer from counts by bucket of the score, without a sort, with bounds for each value.",
-        section="Large files and clusters",
+        section="Large files",
     )
     tolerance: float | None = option(
         "As --approximate, but sort the rows if bounds are wider than this.",
         metavar="WIDTH",
-        section="Large files and clusters",
+        section="Large files",
     )
     score: str | None = column(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
@@ -212,7 +212,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             if asked.more or asked.min_cell is not None:
                 problem = f"{table.name} has rows, and only counts of several files add up"
                 raise InputError(None, problem, "give one file, or a pattern in quotes: 'part-*.parquet'")
-            classes = None if sampled else _find_classes(table, asked, engine)
+            classes = None if sampled else _find_classes(table, asked)
             if classes is not None:
                 return _evaluate_classes(table, asked, classes)
             scores = [] if asked.score is None else [one_score(table, asked.score)]
@@ -417,18 +417,13 @@ def _calibration(asked: EvaluateArguments) -> Report:
 # ----------------------------------------------------------------------------------------------- several classes
 
 
-def _find_classes(table: Any, asked: EvaluateArguments, engine: str) -> dict[str, Any] | None:
+def _find_classes(table: Any, asked: EvaluateArguments) -> dict[str, Any] | None:
     """The columns of several classes, if the file is about them; a named positive class asks for two."""
     from ..sources.class_matrix import find_class_columns
 
     by_case = asked.case is not None or asked.class_column is not None
     # with segments, an order is that of the segments
     told = [*asked.named("predicted"), *([] if asked.by else asked.given & {"order", "ordered"})]
-    if engine == "spark":
-        if told or by_case or (asked.score is not None and "*" in asked.score):
-            problem = "is spark, but the scores of several classes are read into memory"
-            raise InputError("engine", problem, "use {engine='duckdb'}")
-        return None
     if by_case:
         columns = asked.named("label", "score", "case", "class_column")
         if len(columns) < 4 or asked.predicted is not None:
@@ -518,7 +513,7 @@ def compare(asked: CompareArguments) -> Report:
     if costs and engine != "memory":
         raise InputError("cost_fp", f"is not read from a stream (--engine {engine})", "leave it out")
     with opened(asked, engine=engine) as table:
-        if engine != "spark" and asked.label is not None and _of_classes(table, asked, asked.label):
+        if asked.label is not None and _of_classes(table, asked, asked.label):
             return _compare_classes(table, asked, asked.label)
         refuse(asked, ("predicted", "ordered", "order"), "is for several classes", "name each model's: --score 'a_*'")
         columns = choose_columns(table, asked, asked.scores, several=True)

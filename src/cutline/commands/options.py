@@ -77,9 +77,9 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("measures", "everything", "level", "seed", "resamples"),
         *("no_intervals", "interval"),
     ),
-    "Output": ("form", "quiet", "html", "plot", "plot_kind", "output", "escape_formulas"),
+    "Output": ("form", "quiet", "html", "plot", "plot_kind", "output"),
     "Reading the file": (*("where", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding", "missing"),),
-    "Large files and clusters": ("engine", "master", "memory_limit", "threads", "temp_directory"),
+    "Large files": ("engine", "memory_limit", "threads", "temp_directory"),
 }
 
 
@@ -306,11 +306,10 @@ class Arguments:
     missing: Missing | None = choice("What to do with rows without a label or score.", ["error", "drop"])
 
     engine: str = choice(
-        "Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
-        ["auto", "memory", "duckdb", "spark"],
+        "Large files and patterns stream through DuckDB.",
+        ["auto", "memory", "duckdb"],
         default="auto",
     )
-    master: str | None = option("Spark: local[4], spark://host:7077, yarn, sc://host (Connect).", metavar="URL")
     memory_limit: str | None = option("Memory for DuckDB, e.g. 2GB; the rest goes to disk.", metavar="SIZE")
     threads: int | None = option("Threads for DuckDB (default: all cores).")
     temp_directory: str | None = option("Where DuckDB stores data beyond the memory limit.", metavar="PATH")
@@ -337,7 +336,6 @@ class Arguments:
         type=OutputFile(),
         metavar="PATH",
     )
-    escape_formulas: bool = option("Put an apostrophe before text that a spreadsheet would run as a formula.")
 
     def __init_subclass__(cls, takes: Sequence[str] = ()) -> None:
         cls.takes = takes or cls.takes
@@ -392,11 +390,10 @@ MEASURES = ("measures", "everything")
 INTERVALS = (*DRAWN, "no_intervals", "interval")
 READING = SECTIONS["Reading the file"]
 TEXT_FORMAT = READING[:-1]  # without what is to be done with rows that lack something
-ENGINE = SECTIONS["Large files and clusters"]
+ENGINE = SECTIONS["Large files"]
 CLASS_ORDER = ("ordered", "order")
 PRINTED = ("form", "quiet")
 PLOT = ("plot", "plot_kind")
-WRITTEN = ("output", "escape_formulas")
 
 
 class Command(click.Command):

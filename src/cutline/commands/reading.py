@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,10 +13,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, listed, show, verbatim
+from ..errors import InputError, listed, show
 from ..runtime import TUNING
 from .options import COMMAND_LINE, COUNTS, TABLE, Arguments
-from .output import check_extra, note
+from .output import note
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
@@ -48,10 +45,7 @@ def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory")
     text = TextFormat(**asked.named("delimiter", "quote", "decimal", "encoding"), **of_this_file)
     machine = Machine(**asked.named("memory_limit", "threads", "temp_directory"))
     with ExitStack() as stack:
-        source: Any = file or asked.file
-        if engine == "spark":
-            source = stack.enter_context(_spark_frame(asked.file, asked.master or "local[*]"))
-        table = stack.enter_context(open_source(source, None, machine, text))
+        table = stack.enter_context(open_source(file or asked.file, None, machine, text))
         if context is not None and file is None:
             context.meta[TABLE] = table.name
         yield table
@@ -60,12 +54,11 @@ def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory")
 def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *, several: bool = False) -> Columns:
     """The columns that were named, and those that can only be meant; prints which it took.
 
-    Of many files, or on a cluster, all must be named.
+    Of many files, all must be named.
     """
     from ..sources.profiles import find_label, find_scores, matching, profiles
 
-    files = getattr(table, "files", None)
-    if not hasattr(table, "files") or (files is not None and len(files.files) > 1):
+    if table.files is not None and len(table.files.files) > 1:
         if asked.label is None or not scores:
             problem = f"{table.name} is read from many files"
             raise InputError(None, problem, "name its columns with {label} and {score}")
@@ -298,74 +291,20 @@ def complete_rows(
     return complete
 
 
-# ------------------------------------------------------------- where the rows are summed: memory, DuckDB or Spark
+# ------------------------------------------------------------------- where the rows are summed: memory or DuckDB
 
 
 def choose_engine(asked: Arguments) -> str:
-    """``memory``, ``duckdb`` or ``spark``; raises an error for what does not go together."""
+    """``memory`` or ``duckdb``; raises an error for what does not go together."""
     machine = asked.named("memory_limit", "threads", "temp_directory")
     engine, file = asked.engine, asked.file
     if engine == "auto":
         is_pattern = not os.path.exists(file) and glob.has_magic(file)
         engine = "duckdb" if machine or file.lower().endswith(".zst") or is_pattern else "memory"
-        engine = "spark" if asked.master is not None else engine
         size = os.path.getsize(file) if engine == "memory" and os.path.isfile(file) else 0
         if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
             note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
             engine = "duckdb"
-    if asked.master is not None and engine != "spark":
-        raise InputError("master", f"goes with --engine spark, not with {engine}", "leave it out")
     if machine and engine != "duckdb":
         raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {engine}", "leave it out")
     return engine
-
-
-@contextmanager
-def _spark_frame(file: str, master: str) -> Iterator[Any]:
-    """The file as a DataFrame of a session that ends with the command.
-
-    Spark finds the cells of text, and their types, by rules of its own: text is an error.
-    """
-    from ..sources.file_formats import kind_of
-
-    if kind_of(os.path.basename(file.rstrip("/*")))[0] not in (None, "parquet"):
-        problem = f"{show(file)} is text, which Spark reads by other rules than cutline does"
-        remedy = "convert it to Parquet, or use {engine='duckdb'}, which streams files of any size"
-        raise InputError(None, problem, remedy)
-    if not re.match(r"(local|yarn|local-cluster)($|\[)|[\w+.-]+://", master):
-        problem = f"is {show(master)}, which is not a Spark master"
-        raise InputError("master", problem, "give local[4], yarn, spark://host:7077 or sc://host")
-    check_extra("spark", "pyspark", "pyarrow")
-    if not master.startswith("sc://") and not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
-        remedy = "install a Java runtime, or use {engine='duckdb'}, which streams files of any size"
-        raise InputError(None, "Spark runs on Java, and there is none on this machine", remedy)
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-
-    if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("cutline")
-    try:
-        if master.startswith("sc://"):
-            session = builder.remote(master).getOrCreate()
-        else:
-            session = builder.master(master).getOrCreate()
-            session.sparkContext.setLogLevel("ERROR")
-        try:
-            yield read_on_spark(session, file)
-        finally:
-            session.stop()
-    except PySparkException as error:
-        raise InputError(None, "Spark: " + verbatim(str(error).strip().splitlines()[0])) from None
-
-
-def read_on_spark(session: Any, file: str) -> Any:
-    """ORC by the ending of the name, else Parquet, by the rules of every other source."""
-    session.conf.set("spark.sql.caseSensitive", "true")  # P is not p
-    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")  # 01 is not 1
-    if os.path.exists(file):  # a file may really be called so: its name is no pattern
-        if ":" in os.path.abspath(file):
-            raise InputError(None, f"{show(file)} has a colon in its name, which Spark cannot read", "rename it")
-        file = re.sub(r"([*?\[\]{}\\])", r"\\\1", file)
-    reader = session.read.option("mergeSchema", "true")  # columns by name, whichever file has them
-    return reader.orc(file) if file.lower().rstrip("/*").endswith(".orc") else reader.parquet(file)
