@@ -323,7 +323,6 @@ def measure(problem: Problem, draws: int, intervals: bool) -> dict[str, Any]:
             level=0.9,
             seed=number,
             interval=intervals,
-            n_jobs=1,
         )
         answers = ex.by_method(problem.target)
         best = {row.family: row.name for row in ex.backtest if row.name in answers}

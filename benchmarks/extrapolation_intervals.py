@@ -236,7 +236,7 @@ def stored() -> Iterator[tuple[str, Population]]:
 
 def former_interval(ex: Extrapolation, drawn: list[Any], k: int) -> tuple[float, float]:
     """What came before: resampled classes, the spread between methods and what errors could not test, led on."""
-    untested = 1.0 / np.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * max(ex.observed.n_tested, 1))
+    untested = 1.0 / np.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * ex.observed.wins.n_tested)
     ends = []
     for size, value in ((k, ex.accuracy(k).value), (ex.n_classes, ex.observed.test_accuracy)):
         read = [float(np.clip(fit.accuracy(size)[0], 0.0, 1.0)) for fit in drawn if fit is not None]
@@ -273,15 +273,15 @@ def main() -> None:
     for family, world in worlds:
         for number in range(asked.draws):
             task = from_scores(*world.draw(np.random.default_rng([asked.seed, number, 3, world.seen])))
-            ex, method = fit_task(task, world.sizes, level=asked.level, seed=number, progress=False)
-            drawn = resampled_fits(task, method, 40, number, 1, False) if asked.former else []
+            ex, method = fit_task(task, world.sizes, level=asked.level, seed=number)
+            drawn = resampled_fits(task, method, 40, number) if asked.former else []
             seen = ex.observed.at(ex.n_classes)
             for k in world.sizes:
                 e, truth = ex.accuracy(k), world.truth(k)
                 row = {"family": family, "name": world.name, "k1": world.seen, "k": k, "truth": truth}
                 row |= {"value": e.value, "low": e.low, "high": e.high, "seen": ex.observed.test_accuracy}
                 row |= {"error": ex.observed.value_and_error(ex.n_classes)[1], "cases": ex.n_cases}
-                row |= {"tested": ex.observed.n_tested, "seen_low": seen.low, "seen_high": seen.high}
+                row |= {"tested": ex.observed.wins.n_tested, "seen_low": seen.low, "seen_high": seen.high}
                 row |= {f"variance{n}": ex.favorability.case_variance(float(c)) for n, c in ((1, ex.n_classes), (2, k))}
                 if drawn:
                     before = former_interval(ex, drawn, k)

@@ -82,9 +82,7 @@ def coverage(asked: argparse.Namespace) -> None:
         seen, last, draw, truth = population(number, asked.seed)
         for repeat in range(asked.draws):
             scores = draw(seen, np.random.default_rng([asked.seed, number, repeat]))
-            both = cl.extrapolate(
-                scores, k=[last], level=LEVEL, n_resamples=asked.resamples, seed=repeat, n_jobs=1, progress=False
-            )
+            both = cl.extrapolate(scores, k=[last], level=LEVEL, n_resamples=asked.resamples, seed=repeat)
             sizes = tuple(int(size) for size in both.sizes)
             true, band = truth(sizes), both.band()
             held = (band["low"] - 1e-12 <= true) & (true <= band["high"] + 1e-12)
@@ -111,7 +109,7 @@ def power(asked: argparse.Namespace) -> None:
     for number in range(asked.populations):
         seen, last, draw, truth = population(number, asked.seed)
         scores = draw(seen, np.random.default_rng([asked.seed, number, 50]))
-        how: dict[str, Any] = {"level": LEVEL, "n_resamples": asked.resamples, "n_jobs": 1, "progress": False}
+        how: dict[str, Any] = {"level": LEVEL, "n_resamples": asked.resamples}
         first = cl.extrapolate(scores, k=[last], **how)
         needed, true = first.classes_to_tell(last), float(truth((last,))[0])
         if not 20 <= needed <= 500:

@@ -82,9 +82,7 @@ def grid(largest: int) -> NDArray[np.int64]:
 def predict(population: Any, k1: int, method: str, seed: int, largest: int) -> Floats:
     """One repeat: a task of k1 classes, and the predicted curve up to ``largest``, not cut off at 0 and 1."""
     rng = np.random.default_rng([seed, k1])  # every method sees the same tasks
-    ex = cl.extrapolate(
-        population.task(k1, rng), np.arange(k1), method=method, interval=False, n_jobs=1, progress=False
-    )
+    ex = cl.extrapolate(population.task(k1, rng), np.arange(k1), method=method, interval=False)
     return np.asarray(ex.favorability.accuracy(grid(largest)))
 
 

@@ -45,9 +45,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     lines = []
     for k in range(40):
         p = rows.random()
-        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3},{k % 4}")
+        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3}")
     usual = folder / "usual.csv"
-    usual.write_text("y,p,q,name,beaten\n" + "\n".join(lines) + "\n")
+    usual.write_text("y,p,q,name\n" + "\n".join(lines) + "\n")
     strange = {
         "empty.csv": b"",
         "header.csv": b"y,p\n",
@@ -101,7 +101,7 @@ def _base(call: str, path: Path) -> list[str]:
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],
-        "extrapolate": ["--wins", "beaten", "--among", "5", "--no-intervals"],
+        "extrapolate": ["--label", "name", "--score", "p*", "--gallery", str(path), "--no-intervals"],
     }
     command, *option = call.split()
     if call == "sql":  # it reads no rows; a file may be the result of its query

@@ -47,19 +47,14 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
-def test_extrapolate_names_the_column_the_row_and_the_option(people: Path, tmp_path: Path) -> None:
+def test_extrapolate_names_the_column_the_row_and_the_option(people: Path) -> None:
     assert "has no column 'nobody' for the label; it has 'person', 'a', 'b', 'c'" in refused(
         "extrapolate", people, "--label", "nobody"
     )
     said = refused("extrapolate", people, "--label", "a")
     assert "column 'a': data row 1 is '0.9', but there is no score column for it" in said
     assert "the classes 'person', 'b', 'c'" in said
-    wins = tmp_path / "wins.csv"
-    wins.write_text("beaten\n3\n5\n30\n")
-    said = refused("extrapolate", wins, "--wins", "beaten", "--among", 20)
-    assert said.startswith(f"{wins.name}: --wins: data row 3 beats 30")
-    assert said.endswith("or correct --among")
-    said = refused("extrapolate", wins, "--wins", "beaten", "--among", 40, "--classes", 0)
+    said = refused("extrapolate", people, "--label", "person", "--classes", 0)
     assert said == "--classes must be a whole number of at least 1, got 0"
 
 

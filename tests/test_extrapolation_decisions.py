@@ -289,7 +289,7 @@ def test_command_takes_families_costs_and_candidate_lists(files: Path) -> None:
     costs = ("--label", "person", "--classes", 32, "--costs", files / "costs.csv", "--format", "json")
     priced = json.loads(run(*asked, *costs)[1])["predictions"][0]
     assert priced["cost"] == pytest.approx(3 * (1 - priced["accuracy"]))
-    for option in (("--top", 2), ("--half-width", 0.1), ("--method", "tail"), ("--no-intervals",), ("--not-marginal",)):
+    for option in (("--top", 2), ("--half-width", 0.1), ("--method", "tail"), ("--no-intervals",)):
         assert f"{option[0]} does not apply with --costs" in run(*asked, *costs[:-2], *option)[2]
 
 

@@ -10,13 +10,8 @@ import numpy as np
 import pytest
 
 from cutline.errors import InputError
-from cutline.extrapolation import (
-    extrapolate,
-    extrapolate_cost,
-    extrapolate_open_set,
-    extrapolate_pairs,
-)
-from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
+from cutline.extrapolation import extrapolate, extrapolate_cost
+from cutline.extrapolation.task_inputs import from_embeddings, from_scores
 from cutline.extrapolation.tasks import middle_and_spread
 from cutline.runtime import tuned
 
@@ -31,16 +26,12 @@ def task() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return gallery, probes, np.linalg.norm(probes[:, None] - gallery[None], axis=2)
 
 
-def test_scores_distances_embeddings_and_wins_are_one_task(task: tuple[np.ndarray, ...]) -> None:
+def test_scores_distances_and_embeddings_are_one_task(task: tuple[np.ndarray, ...]) -> None:
     gallery, probes, distance = task
     sources = [
         from_scores(-distance),
         from_scores(distance, distance=True),
         from_embeddings(gallery, probes),
-        from_embeddings(
-            gallery, probes, metric=lambda p, g: -((p[:, None] - g[None]) ** 2).sum(axis=2), distance=False
-        ),
-        from_wins((distance > np.diag(distance)[:, None]).sum(axis=1), n_classes=30),
     ]
     first = sources[0].whole().histogram
     for source in sources[1:]:
@@ -91,7 +82,6 @@ def test_classes_weigh_equally_however_many_cases_they_have() -> None:
     scores = np.array([[2.0, 1.0], [2.0, 1.0], [2.0, 1.0], [9.0, 1.0]])
     # Class 0 is right three times in three, class 1 never: one half, not three quarters.
     assert from_scores(scores, [0, 0, 0, 1]).whole().last_accuracy == pytest.approx(0.5)
-    assert from_wins([1, 1, 1, 0], n_classes=2, labels=list("aaab")).whole().last_accuracy == pytest.approx(0.5)
 
 
 def test_classes_without_cases_are_competitors() -> None:
@@ -104,7 +94,7 @@ def test_classes_without_cases_are_competitors() -> None:
 def test_infinite_scores_have_ranks_but_no_scale() -> None:
     scores = np.random.default_rng(3).normal(size=(20, 20)) + 3 * np.eye(20)
     scores[3, 4] = -np.inf
-    assert not from_scores(scores).has_scores
+    assert from_scores(scores).scores is None
     ex = extrapolate(scores, k=40, interval=False)
     assert any("not finite" in note for note in ex.notes)
     with pytest.raises(InputError, match="'tail' needs finite scores"):
@@ -124,38 +114,21 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
         (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels contain 2"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 values for 3 columns"),
         (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0 has a missing value (nan) in column 1"),
-        (lambda: from_scores(np.eye(3), ties="fair"), "ties is 'fair'"),
+        (lambda: extrapolate(np.eye(3), ties="fair"), "ties is 'fair'; choose one of random, optimistic, pessimistic"),
         (lambda: from_embeddings(np.zeros((3, 2)), np.zeros((3, 4))), "probes has 4 dimensions against 2"),
         (lambda: from_embeddings(np.zeros((1, 2)), np.zeros((1, 2))), "gallery has 1 row"),
         (lambda: from_embeddings([[1.0, np.inf], [0, 0]], [[0, 0], [0, 1]]), "gallery: row 0 has a value"),
-        (lambda: from_embeddings(np.eye(3), np.zeros((3, 3)), metric="cosine"), "no similarity (nan) between probe 0"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), metric="manhattan"), "metric is 'manhattan'"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p @ g.T), "distance is not given"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), distance=True), "distance is given, but"),
-        (
-            lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p, distance=False, probe_labels=[0, 1, 2])
-            and from_embeddings(np.eye(4), np.eye(4), metric=lambda p, g: p[:2], distance=False),
-            "metric returned an array of shape",
-        ),
-        (lambda: from_wins([1, 2], n_classes=None), "n_classes is missing; pass the number of classes"),
-        (lambda: from_wins([1, 5], n_classes=5), "wins: row 1 beats 5"),
-        (lambda: from_wins([1, 2], tied=[0, 3], n_classes=5), "wins: row 1 beats 2 and ties 3"),
-        (lambda: from_wins([1, -2], n_classes=5), "wins: row 1 is -2"),
-        (lambda: from_wins([], n_classes=5), "wins is empty"),
-        (lambda: from_wins([1.5], n_classes=5), "wins: row 0 is 1.5"),
-        (lambda: from_wins([1], n_classes=5, labels=[1, 2]), "labels has 2 values for 1 cases"),
-        (lambda: from_accuracies({10: 80.0, 20: 70.0}), "accuracies has 80 at 10 classes"),
-        (lambda: from_accuracies([(10, 0.8)]), "accuracies has fewer than two sizes"),
-        (lambda: from_accuracies([(10, 0.8), (10, 0.7)]), "accuracies has a number of classes twice"),
-        (lambda: from_accuracies([(0, 0.8), (10, 0.7)]), "accuracies has 0 classes in pair 0"),
+        (lambda: from_embeddings(np.eye(3), np.zeros((3, 3)), metric="cosine"), "probes: row 0 has a value that is"),
+        (lambda: extrapolate(gallery=np.eye(3), probes=np.eye(3), metric="manhattan"), "metric is 'manhattan'"),
+        (lambda: extrapolate(gallery=np.eye(3), probes=np.eye(3), distance=True), "distance goes with scores="),
+        (lambda: extrapolate(np.eye(3), probes=np.eye(3)), "probes goes with gallery="),
         (lambda: extrapolate(), "needs exactly one of scores"),
-        (lambda: extrapolate(np.eye(3), wins=[1]), "found scores and wins"),
+        (lambda: extrapolate(np.eye(3), gallery=np.eye(3)), "found scores and gallery"),
         (lambda: extrapolate(gallery=np.eye(3)), "probes is missing"),
         (lambda: extrapolate(np.eye(3), k=0), "k must be a whole number of at least 1, got 0"),
         (lambda: extrapolate(np.eye(3), method="magic"), "method is 'magic'"),
         (lambda: extrapolate(np.eye(3), level=95), "level must be strictly between 0 and 1"),
         (lambda: extrapolate(np.eye(3), n_resamples=1), "n_resamples must be a whole number of at least 2"),
-        (lambda: extrapolate(wins=[3, 4], n_classes=5, method="kde"), "method 'kde' needs the scores"),
     ],
 )  # fmt: skip
 def test_refusals_name_argument_place_and_remedy(call, message: str) -> None:  # type: ignore[no-untyped-def]
@@ -220,20 +193,13 @@ def test_what_is_no_table_and_no_column_is_refused_with_its_name() -> None:
         "gallery": lambda value: extrapolate(gallery=value, probes=scores),
         "probes": lambda value: extrapolate(gallery=scores, probes=value),
         "cost": lambda value: extrapolate_cost(scores, cost=value),
-        "strangers": lambda value: extrapolate_open_set(scores, strangers=value),
         "labels": lambda value: extrapolate(scores, value),
         "classes": lambda value: extrapolate(scores, np.arange(12), classes=value),
         "groups": lambda value: extrapolate(scores, groups=value),
-        "wins": lambda value: extrapolate(wins=value, n_classes=12),
-        "tied": lambda value: extrapolate(wins=[3] * 12, tied=value, n_classes=12),
-        "accuracies": lambda value: extrapolate(accuracies=value),
         "k": lambda value: extrapolate(scores, k=value),
         "metric": lambda value: extrapolate(gallery=scores, probes=scores, metric=value),
-        "genuine": lambda value: extrapolate_pairs(value, scores.ravel(), k=100),
-        "impostor": lambda value: extrapolate_pairs(scores.ravel(), value, k=100),
     }
-    counts = [[[1, 2], [3]], "x", [[None]], len, 10**400, inside, [0.5]]
-    given = {"labels": columns, "classes": columns, "groups": columns, "wins": counts, "tied": counts}
+    given = {"labels": columns, "classes": columns, "groups": columns}
     given |= {"k": [[[1, 2], [3]], "x", [[None]], np.zeros((2, 2, 2)), [1j], len, 10**400]}
     given |= {"metric": [scores, "x", 5, None, np.array([]), [1, 2]]}
     for name, call in growth.items():
@@ -241,3 +207,40 @@ def test_what_is_no_table_and_no_column_is_refused_with_its_name() -> None:
             with pytest.raises(InputError) as refusal:
                 call(value)
             assert name in str(refusal.value), (name, value)
+
+
+class Tensor:
+    """Stands in for a tensor elsewhere: gives an array only once detached and brought to the CPU."""
+
+    def __init__(self, values: np.ndarray, *, there: bool = True) -> None:
+        self.values, self.there = values, there
+
+    def detach(self) -> Tensor:
+        return Tensor(self.values)
+
+    def cpu(self) -> Tensor:
+        return Tensor(self.values, there=False)
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        if self.there:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        return self.values
+
+
+def test_scores_may_be_tensors_with_gradients() -> None:
+    scores = np.random.default_rng(0).normal(size=(12, 12)) + 2 * np.eye(12)
+    one, other = (extrapolate(given, k=24, interval=False) for given in (scores, Tensor(scores)))
+    assert one.to_dict() == other.to_dict()
+
+
+def test_candidate_lists_are_ranks_with_the_rest_below() -> None:
+    rng = np.random.default_rng(4)
+    people = rng.normal(size=(60, 5))
+    scores = -np.linalg.norm((people + 0.4 * rng.normal(size=people.shape))[:, None] - people, axis=2)
+    listed = np.where(scores >= np.sort(scores, axis=1)[:, -10:-9], scores, np.nan)
+    whole = extrapolate(scores, method="mixture", interval=False)
+    ex = extrapolate(listed, k=[120], candidates=True, method="mixture", interval=False)
+    assert ex.observed.test_accuracy == whole.observed.test_accuracy
+    assert ex.observed[30].value == pytest.approx(whole.observed[30].value, abs=0.02)
+    with pytest.raises(InputError, match=r"candidates=True"):
+        extrapolate(listed)

@@ -11,11 +11,10 @@ from scipy import stats
 
 import cutline as cl
 from cutline.commands import extrapolate as command
-from cutline.extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
+from cutline.extrapolation import extrapolate_cost, extrapolate_review
 from cutline.extrapolation.extrapolator import BacktestRow, back_test, every_method, weigh
 from cutline.extrapolation.favorability import Favorability
-from cutline.extrapolation.growth_tables import _Rates
-from cutline.extrapolation.task_inputs import from_scores, whole_rows
+from cutline.extrapolation.task_inputs import from_scores
 
 
 def spread_out(n: int, noise: float = 0.5, seed: int = 0) -> np.ndarray:
@@ -49,19 +48,6 @@ def test_weights_fall_with_the_square_of_the_risk() -> None:
     weights = {row.name: row.weight for row in weigh(tuple(pair))}
     assert weights["tail"] == pytest.approx(4 * weights["probit_normal"]) == pytest.approx(0.8)
     assert weights["mixture"] == 0.0
-
-
-def test_a_stranger_meets_the_whole_gallery_and_a_member_all_but_their_own_class() -> None:
-    scores = spread_out(30)
-    task, kept = whole_rows(scores, None, instead="", classes=None, distance=False)
-    rates = _Rates(spread_out(30, seed=5)[:20], task, kept, 0.1)
-    for size in (1, 30, 200):
-        reached = [reach for reach, _ in rates.models]
-        expected = np.mean([1.0 - (1.0 - np.minimum(p, 1 - 1e-12)) ** size for p in reached], axis=0)
-        np.testing.assert_allclose(rates.alarm(rates.models, size), expected, atol=1e-12)
-        first = np.mean([(1.0 - np.minimum(p, 1 - 1e-12)) ** (size - 1) for _, p in rates.models], axis=0)
-        above = kept.true[:, None] > rates.grid
-        np.testing.assert_allclose(rates.missed(rates.models, size), 1.0 - first[:, None] * above, atol=1e-12)
 
 
 def test_the_jackknife_leaves_each_class_out() -> None:
@@ -122,13 +108,11 @@ def test_a_cost_has_the_error_of_a_jackknife_over_classes() -> None:
 
 def test_options_that_are_not_given_have_the_defaults_of_the_library() -> None:
     defaults = {option.name: option.default for option in command.extrapolate.params}
-    for function in (cl.extrapolate, extrapolate_open_set, extrapolate_pairs):
+    for function in (cl.extrapolate, extrapolate_cost, extrapolate_review):
         wanted = {name: value.default for name, value in inspect.signature(function).parameters.items()}
         assert int(defaults["resamples"]) == wanted["n_resamples"]
         assert float(defaults["level"]) == wanted["level"]
         assert int(defaults["seed"]) == wanted["seed"]
-        if "fpir" in wanted:
-            assert float(defaults["fpir"]) == wanted["fpir"]
-        for name in ("ties", "templates", "metric", "method"):
+        for name in ("ties", "metric", "method"):
             if name in wanted:
                 assert defaults[name] == wanted[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +16,7 @@ from click.testing import CliRunner
 from cutline.commands.extrapolate import extrapolate as command
 from cutline.errors import InputError
 from cutline.estimate import Estimate
-from cutline.extrapolation import Extrapolation, Favorability, extrapolate
+from cutline.extrapolation import Extrapolation, Favorability, extrapolate, extrapolator
 from test_extrapolation_methods import POPULATIONS, gaussian_task
 
 QUICK = {"n_resamples": 10, "seed": 3}
@@ -35,7 +34,6 @@ def test_the_promised_surface(ex: Extrapolation) -> None:
     assert list(ex.observed) == list(range(2, 61))
     assert 60 in ex.observed
     assert 61 not in ex.observed
-    assert ex.observed.wins is not None
     assert ex.observed.test_accuracy == pytest.approx((ex.observed.wins.beaten == ex.n_classes - 1).mean())
     assert (ex.observed.standard_error > 0).all()
     with pytest.raises(InputError, match="is 61, which was not observed"):
@@ -76,13 +74,7 @@ def test_a_fit_that_begins_too_high_waits_at_what_was_seen(ex: Extrapolation) ->
     assert high.classes_until(float(ex.observed[30].value)).value == 30
 
 
-def test_between_accuracies_that_are_known_nothing_is_modelled() -> None:
-    ex = extrapolate(accuracies={10: 0.9, 40: 0.7, 160: 0.5}, method="mixture")
-    assert ex.predict([10, 20, 40]).tolist() == pytest.approx([0.9, 0.8, 0.7])
-    assert ex.classes_until(0.7).value == 40
-
-
-def test_without_a_wish_multiples_of_what_was_seen_are_answered(tmp_path: Path) -> None:
+def test_without_a_wish_multiples_of_what_was_seen_are_answered(scores_file: Path) -> None:
     scores = gaussian_task(30, 7)
     assert [row["classes"] for row in extrapolate(scores, method="mixture", interval=False).to_dicts()] == [
         60,
@@ -92,9 +84,9 @@ def test_without_a_wish_multiples_of_what_was_seen_are_answered(tmp_path: Path) 
     fitted = extrapolate(scores, method="mixture", interval=False)
     assert "\n     60 " in repr(fitted)
     assert extrapolate(scores, k=[], method="mixture", interval=False).to_dicts() == []
-    path = tmp_path / "wins.csv"
-    path.write_text("beaten\n" + "\n".join(str(19 - n % 4) for n in range(40)) + "\n")
-    out = run(path, "--wins", "beaten", "--among", 20, "--no-intervals", "--method", "mixture", "--format", "csv")[1]
+    out = run(
+        scores_file, "--label", "person", "--score", "d_*", "--no-intervals", "--method", "mixture", "--format", "csv"
+    )[1]
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["40", "100", "200"]
 
 
@@ -151,11 +143,11 @@ def test_auto_leaves_out_what_the_data_refute() -> None:
     assert ex.accuracy(240).value == pytest.approx(truth, abs=0.12)
 
 
-def test_same_seed_same_answer_on_any_number_of_threads() -> None:
+def test_same_seed_same_answer_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = gaussian_task(30, 4)
-    one = extrapolate(scores, method="kde", n_jobs=1, **QUICK)
-    other = extrapolate(scores, method="kde", n_jobs=3, **QUICK)
-    third = extrapolate(scores, method="kde", n_jobs=1, n_resamples=10, seed=4)
+    one, third = (extrapolate(scores, method="kde", n_resamples=10, seed=seed) for seed in (3, 4))
+    monkeypatch.setattr(extrapolator, "_WORTH_THREADS", 0)
+    other = extrapolate(scores, method="kde", **QUICK)
     assert one.accuracy(100) == other.accuracy(100)
     assert one.accuracy(100).low != third.accuracy(100).low
 
@@ -179,25 +171,10 @@ def test_prediction_and_estimate_agree() -> None:
     assert np.isnan(ex.accuracy(300).low)
 
 
-def test_wins_alone() -> None:
-    wins = np.minimum(np.random.default_rng(0).binomial(49, np.random.default_rng(1).beta(9, 1, size=50)), 49)
-    ex = extrapolate(wins=wins, n_classes=50, k=[200], **QUICK)
-    assert any("Wins alone" in note for note in ex.notes)
-    assert ex.accuracy(200).low < ex.accuracy(200).value < ex.accuracy(200).high
-    assert not any(name.startswith(("kde", "tail")) for name in ex.fits)
-
-
-def test_accuracies_alone() -> None:
-    truth = POPULATIONS.BivariateNormal(0.9)
-    k = [2, 4, 8, 16, 32]
-    ex = extrapolate(accuracies=dict(zip(k, truth.accuracy(k), strict=True)), k=[64])
-    assert ex.accuracy(64).value == pytest.approx(truth.accuracy(64)[0], abs=0.03)
-    assert np.isnan(ex.accuracy(64).low)
-    assert any("No interval" in note for note in ex.notes)
-
-
 def test_no_error_seen() -> None:
-    ex = extrapolate(wins=np.full(100, 99), n_classes=100, k=[100, 300], level=0.9, **QUICK)
+    scores = np.random.default_rng(0).normal(size=(100, 100)) + 20.0 * np.eye(100)
+    scores[0, 1] = -np.inf  # ranks alone
+    ex = extrapolate(scores, k=[100, 300], level=0.9, **QUICK)
     assert any("There were no errors" in note for note in ex.notes)
     assert ex.accuracy(300).value > 0.99
     # Exact binomial at k1, carried on by E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)).
@@ -207,9 +184,8 @@ def test_no_error_seen() -> None:
 
 def test_notes_say_what_to_mind() -> None:
     scores = gaussian_task(30, 2, noise=0.05)
-    ex = extrapolate(scores, k=[90, 1000], marginal=False, interval=False, method="mixture")
+    ex = extrapolate(scores, k=[90, 1000], interval=False, method="mixture")
     text = " ".join(ex.notes)
-    assert "not marginal" in text
     assert "33 times the 30 observed" in text
     assert "no errors" in text
     assert extrapolate(gaussian_task(40, 2, noise=1.0), k=[80], interval=False, method="mixture").notes == ()
@@ -308,17 +284,14 @@ def test_command_reads_scores(scores_file: Path) -> None:
     assert "note: 900 classes are 45 times" in err
 
 
-def test_command_reads_wins(tmp_path: Path) -> None:
-    path = tmp_path / "wins.csv"
-    path.write_text("beaten\n" + "\n".join(str(19 - n % 4) for n in range(40)) + "\n")
+def test_command_prints_every_form_and_a_picture(scores_file: Path, tmp_path: Path) -> None:
+    asked = (scores_file, "--label", "person", "--score", "d_*", "--distance", "--method", "mixture")
     for form in ("table", "csv", "markdown"):
-        status, out, err = run(
-            path, "--wins", "beaten", "--among", 20, "--no-intervals", "--method", "mixture", "--format", form
-        )
+        status, out, err = run(*asked, "--no-intervals", "--format", form)
         assert status == 0, err
         assert "40" in out
     picture = tmp_path / "curve.png"
-    assert run(path, "--wins", "beaten", "--among", 20, "--method", "mixture", "--plot", picture)[0] == 0
+    assert run(*asked, "--resamples", 5, "--plot", picture)[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -326,15 +299,12 @@ def test_command_refuses_in_one_line(scores_file: Path) -> None:
     status, _, err = run(scores_file, "--classes", "50")
     assert status == 2
     assert "--label COLUMN is missing" in err
-    status, _, err = run(scores_file, "--wins", "person")
-    assert status == 2
-    assert "--among" in err
     status, _, err = run(scores_file, "--label", "person", "--classes", "many")
     assert status == 2
     assert "give whole numbers" in err
 
 
-def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) -> None:
+def test_command_reads_embeddings_and_first_places(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     people = rng.normal(size=(20, 3))
     for name, noise in (("gallery", 0.0), ("probes", 0.4)):
@@ -369,18 +339,10 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
     assert needed["classes_needed"] == expected.classes_needed(0.05)
     table = run(tmp_path / "probes.csv", *common, "--classes", 100, "--half-width", 0.05)[1]
     assert "For an interval of ± 0.05 at 100 classes, collect about" in table
-    printed = tmp_path / "printed.csv"
-    printed.write_text("classes,top1\n10,0.97\n50,0.9\n100,0.85\n400,0.75\n")
-    status, out, err = run(printed, "--accuracy", "top1", "--sizes", "classes", "--classes", 1000, "--format", "json")
-    assert status == 0, err
-    assert 0.5 < json.loads(out)["predictions"][0]["accuracy"] < 0.75
-    assert run(printed, "--accuracy", "top1", "--classes", 1000)[0] == 2
-    reached = run(printed, "--accuracy", "top1", "--sizes", "classes", "--until", 0.8)[1]
-    assert re.search(r"Accuracy stays above 0.8 up to \d+ classes\.", reached)
     assert "stays above 0.9999999 up to" in run(*asked, "--until", 0.9999999)[1]
 
 
-def test_command_takes_several_gallery_rows_of_a_class_by_their_best_or_their_mean(tmp_path: Path) -> None:
+def test_command_takes_several_gallery_rows_of_a_class_by_their_best(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     people = np.repeat(rng.normal(size=(20, 3)), 2, axis=0)
     rows = {name: people + 0.5 * rng.normal(size=people.shape) for name in ("gallery", "probes")}
@@ -388,14 +350,10 @@ def test_command_takes_several_gallery_rows_of_a_class_by_their_best_or_their_me
     for name, points in rows.items():
         lines = ["person,e_1,e_2,e_3", *(f"{n}," + ",".join(map(str, r)) for n, r in zip(labels, points, strict=True))]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    for templates in ("best", "mean"):
-        status, out, err = run(
-            tmp_path / "probes.csv", "--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv",
-            "--templates", templates, "--no-intervals", "--method", "mixture", "--format", "json",
-        )  # fmt: skip
-        assert status == 0, err
-        expected = extrapolate(
-            gallery=rows["gallery"], gallery_labels=labels, probes=rows["probes"], labels=labels,
-            templates=templates, interval=False, method="mixture",
-        )  # fmt: skip
-        assert json.loads(out)["accuracy_seen"] == pytest.approx(expected.observed.test_accuracy)
+    asked = (tmp_path / "probes.csv", "--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv")
+    status, out, err = run(*asked, "--no-intervals", "--method", "mixture", "--format", "json")
+    assert status == 0, err
+    given = {"gallery": rows["gallery"], "gallery_labels": labels, "probes": rows["probes"], "labels": labels}
+    expected = extrapolate(**given, interval=False, method="mixture")
+    assert json.loads(out)["accuracy_seen"] == pytest.approx(expected.observed.test_accuracy)
+    assert run(*asked, "--distance")[0] != 0  # it does not apply

@@ -261,8 +261,8 @@ def test_a_cut_shows_who_is_taken(ev: cl.results.Evaluation) -> None:
 
 @pytest.fixture(scope="module")
 def ex() -> Extrapolation:
-    wins = np.random.default_rng(1).binomial(49, np.random.default_rng(2).beta(30, 1, 80))
-    return cl.extrapolate(wins=wins, n_classes=50, k=[100, 500], method="mixture", n_resamples=10)
+    scores = np.random.default_rng(1).normal(size=(80, 50)) + 3.5 * np.eye(50)[np.arange(80) % 50]
+    return cl.extrapolate(scores, np.arange(80) % 50, k=[100, 500], method="mixture", n_resamples=10)
 
 
 def test_an_extrapolation_shows_what_was_seen_and_what_is_foretold(ex: Extrapolation) -> None:

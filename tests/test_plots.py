@@ -50,8 +50,8 @@ def one(comparison: cl.results.Comparison) -> cl.results.Evaluation:
 @pytest.fixture(scope="module")
 def extrapolated() -> Any:
     """A small extrapolation, by one quick method."""
-    wins = np.random.default_rng(1).binomial(49, np.random.default_rng(2).beta(30, 1, 80))
-    return cl.extrapolate(wins=wins, n_classes=50, k=[100, 1000], method="mixture", n_resamples=40)
+    scores = np.random.default_rng(1).normal(size=(80, 50)) + 3.5 * np.eye(50)[np.arange(80) % 50]
+    return cl.extrapolate(scores, np.arange(80) % 50, k=[100, 1000], method="mixture", n_resamples=40)
 
 
 @pytest.fixture(autouse=True)

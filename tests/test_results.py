@@ -25,7 +25,7 @@ import cutline.results
 from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
 from cutline.decide.model_choice import swaps
-from cutline.extrapolation import extrapolate_open_set
+from cutline.extrapolation import extrapolate_review
 from cutline.sklearn import evaluate_cv
 
 RNG = np.random.default_rng(5)
@@ -157,8 +157,8 @@ ALSO: dict[str, Callable[[], Any]] = {
     "GrowthComparison": lambda: cl.extrapolate(
         {"a": RNG.random((20, 10)), "b": RNG.random((20, 10))}, RNG.integers(0, 10, 20), k=[20], n_resamples=3
     ),
-    "GrowthTable": lambda: extrapolate_open_set(
-        RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
+    "GrowthTable": lambda: extrapolate_review(
+        RNG.random((20, 10)), RNG.integers(0, 10, 20), review=0.2, k=[20], n_resamples=5
     ),
     "PemAreas": lambda: cl.papers.pem_areas(Y, P),
     "Diagnosis": lambda: diagnosis(),

@@ -16,7 +16,6 @@ import cutline as cl
 import cutline.extrapolation
 import cutline.papers
 import cutline.sklearn
-from cutline.extrapolation import extrapolate_training
 from cutline.papers import selection_power, selective_voting
 from cutline.sklearn import evaluate_cv
 from cutline.validate import RULES, check_quota, check_whole, checked
@@ -122,10 +121,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "cost": 1 - np.eye(3),
         "k": 6,
     },
-    "extrapolate_open_set": {"scores": THREE, "labels": [0, 1, 2], "strangers": THREE[::-1], "k": 6},
-    "extrapolate_pairs": {"genuine": P, "impostor": P, "k": 6},
     "extrapolate_review": {"scores": THREE, "labels": [0, 1, 2], "review": 0.5, "k": 6},
-    "extrapolate_training": {"estimator": Estimator(), "X": X, "y": [0, 1, 2] * 2, "sizes": [2, 3]},
     "hand_till_auc": {"y_true": Y, "score_matrix": TWO},
     "lift_table": {"y_true": Y, "y_score": P},
     "mean_average_precision": {"y_true": Y, "score_matrix": TWO},
@@ -336,7 +332,6 @@ def test_wrong_types_are_refused_by_name() -> None:
         (lambda: evaluate_cv(int, X, Y), "estimator is <class 'int'>; pass an estimator of scikit-learn"),
         (lambda: evaluate_cv(Estimator(), X, Y, cv=5), "scikit-learn cannot split the rows: n_splits=5"),
         (lambda: evaluate_cv(Estimator(), X, Y, cv=[[0.5, 0.5]]), "cv is .*; give a number of folds"),
-        (lambda: extrapolate_training(len, X, Y, sizes=[2, 3]), "estimator is <built-in function len>"),
         (lambda: selective_voting(Y, {"a": P}, order_on={1, 2}), "order_on is {1, 2}; pass a pair"),
     ):
         with pytest.raises(cl.InputError, match=said):

@@ -1,10 +1,8 @@
-"""``cutline extrapolate``: accuracy at more classes, from a file of scores, wins, embeddings, pairs or accuracies."""
+"""``cutline extrapolate``: accuracy at more classes, from a file of scores or embeddings."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,9 +11,9 @@ from ..errors import InputError
 from ..table import Section
 from ..validate import check_whole
 from . import options as o
-from .options import choice, column, command, option, refuse_others, share
+from .options import choice, command, option, refuse_others, share
 from .output import Report, note
-from .reading import choose_columns, complete_rows, load, opened
+from .reading import complete_rows, opened
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
@@ -29,24 +27,14 @@ def _numbers(value: str) -> list[int]:
         raise click.BadParameter(f"{value!r}: give whole numbers separated by commas, such as 100,1000") from None
 
 
-# Options of a kind of file, and of what is computed from it.
-_RECOGNISED = ("label", "scores", "distance")
-_COMPETITORS = ("groups", "candidates")
-_WINS = ("wins", "tied", "among")
-_GALLERY = ("gallery", "metric", "templates")
-_ACCURACIES = ("accuracy", "sizes")
-_STRANGERS = ("strangers", "fpir")
-_FIRST_PLACES = ("top", "half_width", "ties")
-_CURVE = (*o.PLOT, "no_intervals", "method", "until", "not_marginal", "everything")
-_EVERY_KIND = ("file", *o.DRAWN, *o.READING, *o.PRINTED, "html", "classes")
+# Options that every kind of question takes, and those of accuracies alone.
+_EVERY_KIND = ("file", "label", "scores", "ties", *o.DRAWN, *o.READING, *o.PRINTED, "html", "classes")
+_ACCURACY = ("top", "half_width", *o.PLOT, "no_intervals", "method", "until", "everything")
 
 
 class ExtrapolateArguments(
     o.Arguments,
-    takes=[
-        *("file", *_RECOGNISED, *_COMPETITORS, *_WINS, *_GALLERY, *_ACCURACIES, *_STRANGERS, *o.LABELS),
-        *("costs", "review", "pairs", *_EVERY_KIND, *_FIRST_PLACES, *_CURVE),
-    ],
+    takes=[*_EVERY_KIND, "distance", "groups", "candidates", "gallery", "metric", "costs", "review", *_ACCURACY],
 ):
     """The options of ``extrapolate``."""
 
@@ -75,35 +63,12 @@ class ExtrapolateArguments(
     candidates: bool = option(
         "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
     )
-    wins: str | None = column("Column with the number of wrong classes that each case's class beat.", section=None)
-    tied: str | None = column("Column with the number of wrong classes tied with it (with --wins).", section=None)
-    among: int | None = option("Number of classes tested (with --wins).", metavar="N")
     gallery: str | None = option(
         "File with the gallery embeddings; FILE contains the probes. Both have the --score columns.",
         type=o.InputFile(),
         metavar="FILE",
     )
     metric: str = choice("How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean")
-    templates: str = choice(
-        "What counts of a class with several gallery rows: its best score or their mean (with --gallery).",
-        ["best", "mean"],
-        default="best",
-    )
-    accuracy: str | None = column("Column with accuracies (with --sizes).", section=None)
-    sizes: str | None = column("Column with the number of classes (with --accuracy).", section=None)
-    strangers: str | None = option(
-        "Scores of probes not in the gallery: print FNIR at --fpir instead.",
-        type=o.InputFile(),
-        metavar="FILE",
-    )
-    fpir: float = share(
-        "Share of strangers that may be falsely identified (with --strangers).",
-        default="0.01",
-        show_default=True,
-    )
-    pairs: str | None = column(
-        "Score of each 1:1 comparison; --label marks those of the same class.", section="Other kinds of files"
-    )
     classes: list[int] | None = option(
         "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=o.parsed(_numbers), metavar="N,N,…"
     )
@@ -121,15 +86,12 @@ class ExtrapolateArguments(
         "auto, or one method by name (see the guide More classes).", default="auto", show_default=True, metavar="NAME"
     )
     until: float | None = share("Also print the number of classes at which accuracy falls to this value.", "ACCURACY")
-    not_marginal: bool = option("The score of a class depends on the other classes (softmax, trees).")
     no_intervals: bool = option("Values only; faster.")
     everything: bool = option("Also print every method and how it did in the back-test.", "--all")
 
     @property
     def pattern(self) -> str | None:
-        """The one pattern, where two mean nothing."""
-        if len(self.scores) > 1:
-            raise click.UsageError("--score is given twice, which compares two recognisers by scores for each class")
+        """The one pattern."""
         return self.scores[0] if self.scores else None
 
 
@@ -139,79 +101,87 @@ class ExtrapolateArguments(
   cutline extrapolate scores.csv --label person --classes 1000,10000
   cutline extrapolate distances.parquet --label person --score 'd_*' --distance
   cutline extrapolate scores.csv --label person --score 'old_*' --score 'new_*' --classes 10000
-  cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
   cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
-  cutline extrapolate printed.csv --accuracy top1 --sizes classes --classes 1000
-  cutline extrapolate probes.csv --label person --strangers unknown.csv --fpir 0.01 --classes 10000
   cutline extrapolate scores.csv --label person --review 0.1 --classes 10000 --html growth.html
-  cutline extrapolate comparisons.csv --pairs score --label same --positive yes --classes 1000
 """,
 )
 def extrapolate(asked: ExtrapolateArguments) -> Report:
     """Predict the accuracy with more classes than you tested.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
-    It may instead contain the number of wrong classes that the right one beat (--wins), the embedding of each probe
-    (--gallery), or accuracies at several numbers of classes (--accuracy and --sizes).
+    With --gallery it has the embedding of each probe instead.
 
-    With --strangers, it prints how many people in the gallery are missed (FNIR) if no more than a share --fpir of
-    strangers may be falsely identified. With --pairs, FILE has one row per 1:1 comparison. With --review, it prints the
-    share of errors that is found by reviewing the least certain answers.
+    With --costs, it prints the expected cost per case. With --review, it prints the share of errors that is found by
+    reviewing the least certain answers.
     """
     from .. import extrapolation as growth
     from ..extrapolation.extrapolator import find_method
 
-    kinds = ("wins", "gallery", "strangers", "pairs", "review", "costs")
-    given = [name for name in kinds if name in asked.given]
-    kind = "accuracy" if asked.given & {"accuracy", "sizes"} else given[0] if given else "scores"
-    read, meant, verb = _KINDS[kind]
+    kind = next((name for name in _KINDS if name in asked.given), "scores")
+    meant, verb = _KINDS[kind]
     beside = "a score for each class" if kind == "scores" else f"--{kind}"
     refuse_others(asked, (*_EVERY_KIND, *meant), f"does not apply with {beside}", "")
     if asked.until is not None and not 0.0 < asked.until <= 1.0:
         raise InputError("until", f"is {asked.until:g}", "give an accuracy above 0 and at most 1")
     if check_whole(asked.top, "top", 1) > 1 and asked.half_width is not None:
         raise click.UsageError("--half-width plans for first places: it does not apply with --top above 1")
+    compares = len(asked.scores) > 1
+    if compares and (kind != "scores" or asked.given & {"top", "until", "half_width"}):
+        raise click.UsageError("--top, --until, --half-width, --costs, --review, --gallery apply to one recogniser")
+    if len(asked.scores) > 2:
+        raise click.UsageError("--score is given more than twice: compare two recognisers at a time")
     if asked.method != "auto":
         find_method(asked.method)
     with opened(asked) as table:
-        data = read(table, asked)
-    data |= {"k": asked.classes or None, **asked.drawn}
-    if "ties" in meant:
-        data["ties"] = asked.ties
-    is_sized = verb != "extrapolate"
-    if not is_sized:
-        data |= {"method": asked.method, "interval": not asked.no_intervals, "marginal": not asked.not_marginal}
+        data = _from_embeddings(table, asked) if kind == "gallery" else _from_scores(table, asked)
+    data |= {"k": asked.classes or None, "ties": asked.ties, **asked.drawn}
+    how: dict[str, Any] = {}
+    if verb == "extrapolate":
+        data |= {"method": asked.method, "interval": not asked.no_intervals}
+        if not compares:
+            how = {"top": asked.top, "until": asked.until, "half_width": asked.half_width}
     result = getattr(growth, verb)(**data)
-    report = _report(result, kind, asked, is_sized=is_sized)
-    if not is_sized or asked.form in ("csv", "json"):  # else its sections have the notes
-        for sentence in result.notes:
-            note(f"note: {sentence}")
-    return report
+    for sentence in result.notes:
+        note(f"note: {sentence}")
+    if asked.top > 1 and asked.plot is not None:
+        note(f"note: the plot shows the accuracy of first places, not of the first {asked.top}")
+    rows = result.to_dicts(**({"top": asked.top} if how else {}))
+    facts: dict[str, Any] = {"file": asked.file, **asked.named("label", "gallery", "groups", "costs", "review")}
+    facts |= {"score": list(asked.scores) if compares else asked.pattern, "ties": asked.ties}
+    facts |= {name: getattr(asked, name) for name in meant if name in asked.given or name in ("method", "metric")}
+    drawn = {"intervals": "none"} if asked.no_intervals else {"level": asked.level, "resamples": asked.resamples}
+    settings = {"classes": ",".join(str(row["classes"]) for row in rows), **drawn, "seed": asked.seed}
 
+    def sections() -> list[Section]:
+        every = result.sections(**how, detail=asked.everything)
+        return [part for part in every if part.name != "notes"]  # which go to standard error
 
-def _from_wins(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
-    from ..sources.class_matrix import read_texts
+    def document() -> dict[str, Any]:
+        return {**asked.drawn, **result.to_dict(**how)}
 
-    if asked.wins is None or asked.among is None:
-        raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
-    rows = load(table, asked, None, [asked.wins, *([asked.tied] if asked.tied else [])])
-    labels = read_texts(table, asked.label) if asked.label else None
-    if labels is not None and rows.source_rows is not None:
-        labels = [labels[k] for k in rows.source_rows]
-    tied = rows.scores[asked.tied] if asked.tied else None
-    return {"wins": rows.scores[asked.wins], "tied": tied, "n_classes": asked.among, "labels": labels}
+    def draw(path: str, kind: str | None) -> None:
+        """In a figure of its own: without pyplot, so no window system is needed or started."""
+        from matplotlib.figure import Figure
+
+        from ..present.plots import picture_format
+        from ..runtime import write_whole
+
+        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+        result.plot(figure.add_subplot())
+        with write_whole(path) as beside:
+            figure.savefig(beside, dpi=150, format=picture_format(path))
+
+    return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html, draw=draw)
 
 
 def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
     """Scores of one recogniser or of two, and what is known about the classes."""
     from ..sources.class_matrix import read_matrix, read_texts
 
-    if len(asked.scores) > 2:
-        raise click.UsageError("--score is given more than twice: compare two recognisers at a time")
-    if len(asked.scores) < 2 or asked.given & {"costs", "review"}:
-        data = _read_scores(table, asked, asked.pattern)[0]
+    if len(asked.scores) < 2:
+        data = _read_scores(table, asked, asked.pattern)
     else:
-        read = {pattern: _read_scores(table, asked, pattern)[0] for pattern in asked.scores}
+        read = {pattern: _read_scores(table, asked, pattern) for pattern in asked.scores}
         first, second = read.values()
         if sorted(first["classes"]) != sorted(second["classes"]):
             raise click.UsageError("both --score patterns must name the same classes")
@@ -245,10 +215,8 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
     return data | ({"candidates": True} if asked.candidates else {})
 
 
-def _read_scores(
-    table: DuckTable, asked: ExtrapolateArguments, pattern: str | None
-) -> tuple[dict[str, Any], list[str]]:
-    """Scores, labels and the classes of the columns; and the columns."""
+def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | None) -> dict[str, Any]:
+    """Scores, labels and the classes of the columns."""
     from ..sources.class_matrix import read_matrix, read_texts
     from ..sources.profiles import class_columns
 
@@ -265,27 +233,7 @@ def _read_scores(
     complete = complete_rows(table, asked, [label], [] if asked.candidates else columns)
     labels = read_texts(table, label, complete)
     matrix = read_matrix(table, columns, asked.decimal, complete, gaps=asked.candidates)
-    return {"scores": matrix, "labels": labels, "classes": names, "distance": asked.distance}, columns
-
-
-def _from_strangers(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
-    from ..sources.class_matrix import read_matrix
-
-    data, columns = _read_scores(table, asked, asked.pattern)
-    with opened(asked, asked.strangers) as other:
-        for name in columns:
-            other.column(name, "score")
-        strangers = read_matrix(other, columns, asked.decimal, complete_rows(other, asked, [], columns))
-    return {**data, "strangers": strangers, "fpir": asked.fpir}
-
-
-def _from_pairs(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
-    if not asked.classes:
-        raise click.UsageError("--pairs needs --classes N,N,…: comparisons do not show how many classes there are")
-    columns = choose_columns(table, asked, [asked.pairs or ""])
-    rows = load(table, asked, columns.label, columns.scores)
-    score = rows.scores[columns.scores[0]]
-    return {"genuine": score[rows.positive], "impostor": score[~rows.positive], "distance": asked.distance}
+    return {"scores": matrix, "labels": labels, "classes": names, "distance": asked.distance}
 
 
 def _from_embeddings(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
@@ -304,79 +252,13 @@ def _from_embeddings(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
     probes, labels = read(table)
     with opened(asked, asked.gallery) as other:
         gallery, names = read(other)
-    how = {"metric": asked.metric, "templates": asked.templates}
-    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, **how}
+    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, "metric": asked.metric}
 
 
-def _from_accuracies(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
-    from ..sources.class_matrix import read_matrix
-
-    if not asked.accuracy or not asked.sizes:
-        raise click.UsageError(
-            "--accuracy and --sizes belong together: the column of accuracies, and that of class counts"
-        )
-    columns = [asked.sizes, asked.accuracy]
-    pairs = read_matrix(table, columns, asked.decimal, complete_rows(table, asked, [], columns))
-    return {"accuracies": pairs.tolist()}
-
-
-# What FILE may contain or be read for: how it is read, the options that this kind takes, and the function that answers.
-_Reader = Callable[["DuckTable", ExtrapolateArguments], dict[str, Any]]
-_KINDS: dict[str, tuple[_Reader, tuple[str, ...], str]] = {
-    "scores": (_from_scores, (*_RECOGNISED, *_COMPETITORS, *_FIRST_PLACES, *_CURVE), "extrapolate"),
-    "costs": (_from_scores, (*_RECOGNISED, "groups", "costs", "ties"), "extrapolate_cost"),
-    "review": (_from_scores, (*_RECOGNISED, "review", "ties"), "extrapolate_review"),
-    "wins": (_from_wins, ("label", *_WINS, *_FIRST_PLACES, *_CURVE), "extrapolate"),
-    "gallery": (_from_embeddings, ("label", "scores", *_GALLERY, *_FIRST_PLACES, *_CURVE), "extrapolate"),
-    "accuracy": (_from_accuracies, (*_ACCURACIES, *_CURVE), "extrapolate"),
-    "strangers": (_from_strangers, (*_RECOGNISED, *_STRANGERS), "extrapolate_open_set"),
-    "pairs": (_from_pairs, ("label", "distance", *o.LABELS, "pairs"), "extrapolate_pairs"),
+# What is asked of FILE: the options that this kind of question takes, and the function that answers.
+_KINDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "gallery": (("gallery", "metric", *_ACCURACY), "extrapolate"),
+    "review": (("distance", "review"), "extrapolate_review"),
+    "costs": (("distance", "groups", "costs"), "extrapolate_cost"),
+    "scores": (("distance", "groups", "candidates", *_ACCURACY), "extrapolate"),
 }
-
-
-def _report(result: Any, kind: str, asked: ExtrapolateArguments, *, is_sized: bool) -> Report:
-    """By number of classes in every form: accuracies of one recogniser or of two, or rates or costs (``is_sized``)."""
-    top, compares = asked.top, len(asked.scores) > 1
-    if compares and (top > 1 or asked.until is not None or asked.half_width is not None):
-        raise click.UsageError("--top, --until and --half-width apply to one recogniser: give --score once")
-    facts: dict[str, Any] = {"file": asked.file, "label": asked.label}
-    facts |= {"score": list(asked.scores) if compares else asked.pattern}
-    facts |= asked.named("pairs", "positive", "strangers", "wins", "tied", "among", "gallery", "accuracy", "sizes")
-    facts |= asked.named("groups", "costs", "review", *(("metric", "templates") if asked.gallery else ()))
-    facts |= {"distance": asked.distance or None, "fpir": asked.fpir if kind == "strangers" else None}
-    how: dict[str, Any] = {}
-    if not is_sized and not compares:
-        how = {"top": top, "until": asked.until, "half_width": asked.half_width}
-        facts |= {"half-width": asked.half_width, "top": top if top > 1 else None, "method": asked.method}
-        facts |= {"ties": asked.ties, "candidates": asked.candidates or None, "until": asked.until}
-        facts |= {"not-marginal": asked.not_marginal or None}
-    rows = result.to_dicts(**({"top": top} if how else {}))
-    drawn = {"level": asked.level, "resamples": asked.resamples}
-    settings = {**({"intervals": "none"} if asked.no_intervals else drawn), "seed": asked.seed}
-    named = {"n_resamples" if key == "resamples" else key: value for key, value in settings.items()}
-    settings = {"classes": ",".join(str(row["classes"]) for row in rows), **settings}
-
-    def sections() -> list[Section]:
-        every = result.sections(**({} if is_sized else {**how, "detail": asked.everything}))
-        return [part for part in every if is_sized or part.name != "notes"]  # which go to standard error
-
-    def document() -> dict[str, Any]:
-        return {**named, **(json.loads(result.to_json()) if is_sized else result.to_dict(**how))}
-
-    def draw(path: str, kind: str | None) -> None:
-        """In a figure of its own: without pyplot, so no window system is needed or started."""
-        from matplotlib.figure import Figure
-
-        from ..present.plots import picture_format
-        from ..runtime import write_whole
-
-        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-        axes = result.plot(figure.add_subplot())
-        if top > 1:
-            note(f"note: the plot shows the accuracy of first places, not of the first {top}")
-            axes.set_ylabel("accuracy (top 1)")
-        with write_whole(path) as beside:
-            figure.savefig(beside, dpi=150, format=picture_format(path))
-
-    facts = {key: value for key, value in facts.items() if value is not None and value != ()}
-    return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html, draw=draw)

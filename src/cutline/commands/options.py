@@ -46,9 +46,6 @@ NAMES = {
     "neg_label=None": "--rest-negative",
     "ignore_case=True": "--ignore-case",
     "k": "--classes",
-    "genuine": "--pairs",
-    "impostor": "--pairs",
-    "accuracies": "--accuracy",
     "measures": "--measure",
     "measure": "--measure",
     "class_column": "--class",
@@ -65,7 +62,7 @@ SECTIONS: dict[str, Sequence[str]] = {
     ),
     "Other kinds of files": (
         *("positives", "negatives", "rows", "low", "high"),
-        *("wins", "tied", "among", "gallery", "metric", "templates", "accuracy", "sizes", "strangers", "fpir"),
+        *("gallery", "metric"),
     ),
     "Options": (),
     "Where to cut": (

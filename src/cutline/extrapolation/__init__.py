@@ -11,9 +11,8 @@ from .extrapolation_result import Extrapolation, GrowthTable, Observed
 from .extrapolator import every_method, extrapolate
 from .favorability import Favorability
 from .growth_comparison import GrowthComparison
-from .growth_tables import extrapolate_cost, extrapolate_open_set, extrapolate_pairs, extrapolate_review
+from .growth_tables import extrapolate_cost, extrapolate_review
 from .tasks import GrowthMethod, Note
-from .training_growth import extrapolate_training
 
 __all__ = [
     "Extrapolation",
@@ -28,8 +27,5 @@ __all__ = [
     "every_method",
     "extrapolate",
     "extrapolate_cost",
-    "extrapolate_open_set",
-    "extrapolate_pairs",
     "extrapolate_review",
-    "extrapolate_training",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +17,11 @@ from ..errors import InputError, show
 from ..estimate import Estimate, Interval
 from ..inference.limits import t_quantile
 from ..reference import documented
-from ..table import Figure, HasSections, Section, Table, TabularResult, format_value, pluralize, to_jsonable
+from ..table import DictResult, Figure, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, FilePath, Floats
 from ..validate import check_number, check_whole
-from .favorability import ComparedByContent, Favorability, largest_k_where
-from .tasks import GrowthMethod, Note, WinsTask, spread_between_classes, tie_credit
+from .favorability import Favorability, largest_k_where
+from .tasks import GrowthMethod, Note, Wins, spread_between_classes, tie_credit
 
 # As far as the back-test looks at the noise of methods; beyond, nothing that was seen speaks for one of them.
 _FAR = 10
@@ -49,11 +48,11 @@ RANK_MEASURES = ("reciprocal_rank", "mean_rank", "median_rank")
 _MOST = 2.0**63  # as many classes as other places take; products with them do not overflow
 
 
-@documented
-class HasPage(HasSections):
-    """A result about more classes that has a page."""
+class GrowthResult(HasSections, DictResult, TabularResult):
+    """A result by number of classes, with notes and a page of its own."""
 
     title: Any
+    notes: Any
 
     def to_html(self, path: FilePath) -> Any:
         """Write the result as a page: one file, no network needed to read it."""
@@ -61,9 +60,16 @@ class HasPage(HasSections):
 
         return write_page(self, path)
 
+    def _noted(self) -> dict[str, list[str]]:
+        return {"notes": [str(note) for note in self.notes], "note_kinds": [note.kind for note in self.notes]}
+
+    def _note_section(self) -> Iterator[Section]:
+        if self.notes:
+            yield Section("notes", [f"note: {note}" for note in self.notes])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GrowthTable(HasPage, ComparedByContent, TabularResult):
+class GrowthTable(GrowthResult):
     """One measure by number of classes; ``result[1000]`` is the Estimate among 1,000 classes.
 
     ``columns`` are what else its rows tell for each number of classes, ``facts`` what all rows have in common.
@@ -79,9 +85,8 @@ class GrowthTable(HasPage, ComparedByContent, TabularResult):
 
     def __getitem__(self, k: int) -> Estimate:
         if not isinstance(k, int | float | np.integer) or k not in self.estimates:
-            raise InputError(
-                "k", f"is {show(k)}, which was not asked for", f"asked for were {', '.join(map(str, self.estimates))}"
-            )
+            asked = ", ".join(map(str, self.estimates))
+            raise InputError("k", f"is {show(k)}, which was not asked for", f"asked for were {asked}")
         return self.estimates[k]
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -91,22 +96,14 @@ class GrowthTable(HasPage, ComparedByContent, TabularResult):
             for k, e in self.estimates.items()
         ]
 
-    def to_json(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """Rows, notes and what the rows have in common."""
-        notes = {"notes": [str(note) for note in self.notes], "note_kinds": [note.kind for note in self.notes]}
-        return json.dumps(to_jsonable({**self.facts, "predictions": self.to_dicts(), **notes}), allow_nan=False)
+        return {**self.facts, "predictions": self.to_dicts(), **self._noted()}
 
     def sections(self, *, detail: bool = False) -> Iterator[Section]:
         """The answer, the rows, and what to keep in mind; with ``detail``, what all rows have in common."""
-        last = max(self.estimates)
-        at = self.estimates[last]
-        shown = format_value if self.measure == "cost" else rounded_share
-        what = {"cost": "a cost per case of", "fnir": "FNIR"}.get(self.measure, self.measure)
-        ends = "" if math.isnan(at.low) else f" ({at.level:.0%} interval {shown(at.low)} to {shown(at.high)})"
-        answer = self.answer or (f"With {last:,} classes expect {what} {shown(at.value)}{ends}.",)
-        yield Section("answer", [*answer, Table(self.to_dicts(), self.title)])
-        if self.notes:
-            yield Section("notes", [f"note: {note}" for note in self.notes])
+        yield Section("answer", [*self.answer, Table(self.to_dicts(), self.title)])
+        yield from self._note_section()
         if detail:
             yield Section("facts", [Table([dict(self.facts)], "What all rows have in common")])
 
@@ -132,11 +129,8 @@ def far_note(sizes: Iterable[int], seen: int, remedy: str = "") -> tuple[Note, .
     most = max(sizes, default=0)
     if most <= _FAR * seen:
         return ()
-    text = (
-        "{k:,} classes are {times:,.0f} times the {seen:,} observed. Beyond ten times, the result depends more on the "
-        "method's shape than on the data"
-    )
-    return (Note("far", f"{text}{remedy}.", k=most, times=most / seen, seen=seen),)
+    text = f"{most:,} classes are {most / seen:,.0f} times the {seen:,} observed. Beyond ten times, the result depends "
+    return (Note("far", f"{text}more on the method's shape than on the data{remedy}."),)
 
 
 def logit(values: Floats | float, edge: float = 1e-5) -> Floats:
@@ -203,7 +197,7 @@ class BacktestRow:
 
 @documented
 @dataclass(frozen=True, eq=False)
-class Observed(ComparedByContent):
+class Observed:
     """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate.
 
     Attributes
@@ -219,8 +213,7 @@ class Observed(ComparedByContent):
     standard_error: Floats
     error_method: str
     level: float
-    n_tested: int
-    wins: WinsTask | None = None
+    wins: Wins
     classes_each: float = 1.0
 
     @property
@@ -234,15 +227,8 @@ class Observed(ComparedByContent):
     def __iter__(self) -> Iterator[int]:
         return iter(np.round(self.k).astype(int).tolist())
 
-    def __contains__(self, k: object) -> bool:
-        if not isinstance(k, int | float | np.integer):
-            return False
-        if self.classes_each > 1.0:
-            return bool(round(self.k[0]) <= k <= round(self.k[-1]))
-        return bool((self.k == k).any())
-
     def __getitem__(self, k: float) -> Estimate:
-        if k not in self:
+        if k not in list(self):
             remedy = f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
             raise InputError("k", f"is {k}, which was not observed", remedy)
         return self.at(k)
@@ -251,13 +237,13 @@ class Observed(ComparedByContent):
         """How often the right class was among the first ``top``, for any number of classes up to the largest: between
         two that were observed it is a line in log k, and one class alone is always right.
         """
-        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
+        name = _name(k, top)
         if k <= top:
             return Estimate(name, 1.0, 1.0, 1.0, self.level, "certain")
         value, error = self.value_and_error(k, top)
         if not np.isfinite(error):
             return Estimate(name, value)
-        low, high = _normal_interval(value, error, self.level, self.n_tested)
+        low, high = _normal_interval(value, error, self.level, self.wins.n_tested)
         return Estimate(name, value, low, high, self.level, self.error_method)
 
     def value_and_error(self, k: float, top: int = 1) -> tuple[float, float]:
@@ -272,16 +258,17 @@ class Observed(ComparedByContent):
         if top == 1:
             return value, error
         wins = self.wins
-        if wins is None or self.classes_each > 1.0:
-            what = "accuracies alone" if wins is None else "families of classes"
-            raise InputError("top", f"is {top}, and {what} give no information about lower places", "leave it at 1")
         task = wins.beaten, wins.tied, np.array([float(k)]), wins.n_classes - 1, wins.ties
         first, among = (tie_credit(*task, top=places) for places in (1, top))
-        value = float(wins.case_weight(np.ones(max(wins.n_classes, wins.n_tested))) @ among[:, 0])
+        value = float(wins.case_weight(np.ones(wins.n_classes)) @ among[:, 0])
         if not np.isfinite(error) or wins.n_tested < 2:
             return value, math.nan
         between, of_first = (float(spread_between_classes(c, wins.case_class)[0]) for c in (among, first))
         return value, between * max(error / of_first, 1.0) if of_first > 0 else between
+
+
+def _name(k: float, top: int) -> str:
+    return f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
 
 
 def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[float, float]:
@@ -300,7 +287,7 @@ def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Extrapolation(HasPage, ComparedByContent, TabularResult):
+class Extrapolation(GrowthResult):
     """Accuracy with more classes than were tested, as predicted from the observed task.
 
     Attributes
@@ -341,15 +328,15 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         needs no model. Beyond that it is the fitted curve, joined to the observed one (see :meth:`predict`).
         """
         check_k(k)
-        check_whole(top, "top", 1)
-        if 1 < k <= self.n_classes and (top == 1 or self.observed.wins is not None):
-            return self.observed.at(k, top)
-        if top > 1 and self.classes_each > 1.0:
+        if check_whole(top, "top", 1) > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
+        if k <= self.n_classes:
+            return self.observed.at(k, top)
         value = float(self._values(np.array([float(k)]), top)[0])
-        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
+        if not self.has_interval:
+            return Estimate(_name(k, top), value)
         low, high, method = self._interval(k, top, value)
-        return Estimate(name, value, low, high, self.level, method) if method else Estimate(name, value)
+        return Estimate(_name(k, top), value, low, high, self.level, method)
 
     def predict(self, k: ArrayLike) -> Floats:
         """Expected accuracy at one or many numbers of classes, without intervals.
@@ -368,15 +355,12 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
     def _values(self, k: Floats, top: int) -> Floats:
         """The fitted curve from ``k1`` on, led on from what was seen there."""
         fitted = self._read(self.favorability, np.append(k, float(self.n_classes)), top)
-        if top > 1 and self.observed.wins is None:
-            # From accuracies alone nothing is known about lower places but the fit.
-            return fitted[:-1]
         seen = self.observed.at(self.n_classes, top).value
         curve = self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
-        if seen >= 1.0 and self.observed.n_tested:
+        if seen >= 1.0:
             # Without an error nobody knows that there will be none: some share of a class is taken to be lost.
             times = np.minimum(k / self.n_classes, _MOST_TIMES)
-            curve = np.minimum(curve, 1.0 - _UNSEEN / self.observed.n_tested * (np.sqrt(times) - 1.0 / times))
+            curve = np.minimum(curve, 1.0 - _UNSEEN / self.observed.wins.n_tested * (np.sqrt(times) - 1.0 / times))
         return np.where(k <= top, 1.0, curve)
 
     def _led_on(self, k: Floats | float, curve: Floats | float, at_last: float, seen: float) -> Floats:
@@ -396,17 +380,14 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
 
     def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         """The interval from ``k1`` on: each end of the model's is led on from the one seen, as the curve is."""
-        if k == 1 or not self.has_interval:
-            return (1.0, 1.0, "one class") if k == 1 and self.has_interval else (math.nan, math.nan, "")
         low, high, method = self._model_interval(k, top, value)
-        if top == 1 or self.observed.wins is not None:
-            if top not in self._at_last:
-                seen = self.observed.at(self.n_classes, top)
-                self._at_last[top] = seen, self._model_interval(self.n_classes, top, seen.value)
-            seen, (model_low, model_high, _) = self._at_last[top]
-            if math.isfinite(seen.low):
-                low = float(self._led_on(k, low, model_low, seen.low))
-                high = float(self._led_on(k, high, model_high, seen.high))
+        if top not in self._at_last:
+            seen = self.observed.at(self.n_classes, top)
+            self._at_last[top] = seen, self._model_interval(self.n_classes, top, seen.value)
+        seen, (model_low, model_high, _) = self._at_last[top]
+        if math.isfinite(seen.low):
+            low = float(self._led_on(k, low, model_low, seen.low))
+            high = float(self._led_on(k, high, model_high, seen.high))
         return min(low, value), max(high, value), method
 
     @cached_property
@@ -415,7 +396,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         return {}
 
     def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
-        n = max(self.observed.n_tested, 1)
+        n = self.observed.wins.n_tested
         if self.calibrated:
             method = "model of the error"
             low, high = self._error_ends(k, top, value, n)
@@ -454,7 +435,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         classes tested, ``a``, ``b`` and ``h`` shrink with the distance that is left. Other levels by Student's t with
         five degrees of freedom.
         """
-        tested = max(self.observed.n_tested, 1)
+        tested = self.observed.wins.n_tested
         seen, error = self.observed.value_and_error(self.n_classes, top)
         here, there = (max(size / self.classes_each, 1.0) for size in (float(self.n_classes), k))
         alone = self.favorability.case_variance(here, top) / tested
@@ -464,7 +445,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         distance = math.log(k / self.n_classes)
         growth = max(math.log(k / (self.n_classes * n / tested)), 0.0)
         left = growth / distance if distance > 0.0 else 1.0
-        errors = (1.0 - seen) * n * min(max(1.0 / design, 1.0), max(self.n_cases / tested, 1.0), _MOST_CASES)
+        errors = (1.0 - seen) * n * min(max(1.0 / design, 1.0), self.n_cases / tested, _MOST_CASES)
 
         def place(accuracy: float) -> float:
             return float(logit((n * accuracy + 0.5) / (n + 1.0)))
@@ -508,12 +489,10 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         Examples
         --------
         >>> import cutline as cl
-        >>> wins = [9, 9, 8, 9, 5, 9, 9, 7, 9, 9]
-        >>> ex = cl.extrapolate(wins=wins, n_classes=10, method="probit_normal", n_resamples=9)
-        >>> round(ex.rank_measure("mean_rank", 10).value, 6), round(ex.rank_measure("reciprocal_rank", 10).value, 6)
-        (1.7, 0.803333)
-        >>> round(ex.rank_measure("top(2)", 100).value, 3), round(ex.rank_measure("reciprocal_rank", 100).value, 3)
-        (0.47, 0.484)
+        >>> scores = np.random.default_rng(0).normal(size=(30, 30)) + 2 * np.eye(30)
+        >>> ex = cl.extrapolate(scores, method="probit_normal", interval=False)
+        >>> round(ex.rank_measure("mean_rank", 30).value, 2), round(ex.rank_measure("reciprocal_rank", 300).value, 2)
+        (2.23, 0.38)
         """
         check_k(k)
         named = re.fullmatch(r"top\((\d+)\)", measure) if isinstance(measure, str) else None
@@ -552,7 +531,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
             ends[end] = float(worth[-1] - np.diff(worth) @ between)
         if not math.isfinite(ends["low"]):
             return Estimate(name, ends["value"])
-        return Estimate(name, **ends, level=self.level, method=reached[0].method if reached else "one class")
+        return Estimate(name, **ends, level=self.level, method=reached[0].method if reached else "certain")
 
     def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
@@ -573,18 +552,20 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         if check_number(accuracy, "accuracy", 0.0, 1.0) <= 0.0:
             raise InputError("accuracy", "is 0, which every number of classes reaches", "give a number in (0, 1]")
 
-        def reached(end: int, **how: float) -> float:
+        def reached(end: str, **how: float) -> float:
             def holds(k: float) -> bool:
                 at = self.accuracy(int(k), top=top)
-                ends = at.interval if math.isfinite(at.low) else self._interval(k, top, at.value)[:2]
-                return (at.value, *ends)[end] >= accuracy
+                if end == "value" or math.isfinite(at.low):
+                    return bool(getattr(at, end) >= accuracy)
+                low, high, _ = self._interval(k, top, at.value)
+                return (low if end == "low" else high) >= accuracy
 
             return largest_k_where(holds, **how)
 
-        name, value = f"classes_until({accuracy:g})", reached(0)
+        name, value = f"classes_until({accuracy:g})", reached("value")
         if not self.has_interval:
             return Estimate(name, value)
-        low, high = (reached(end, far=1e15, precision=1e-3) for end in (1, 2))
+        low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
         return Estimate(name, value, low, high, self.level, "ends of the curve's interval")
 
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
@@ -601,7 +582,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         check_k(k)
         if not self.has_interval:
             raise InputError("half_width", "needs an interval to start from", "fit with {interval=True}")
-        estimate, tested = self.accuracy(k), float(max(self.observed.n_tested, 1))
+        estimate, tested = self.accuracy(k), float(self.observed.wins.n_tested)
         if not math.isfinite(estimate.low):
             raise InputError("half_width", f"needs an interval at {k} classes", "test more classes")
         if k <= self.n_classes:
@@ -629,21 +610,15 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
     @property
     def notes(self) -> tuple[Note, ...]:
         """Caveats, including those about the requested numbers of classes."""
-        return self.general_notes + self.notes_for(*self.k)
-
-    def notes_for(self, *k: int) -> tuple[Note, ...]:
-        """Caveats about particular numbers of classes."""
-        as_sizes(k)
-        notes = far_note(k, self.n_classes, "; compare the range over methods")
-        fitted = self.favorability.accuracy(np.maximum(np.array(k, dtype=float) / self.classes_each, 1.0))
-        outside = [classes for classes, value in zip(k, fitted, strict=True) if not 0.0 <= value <= 1.0]
-        if outside:
-            text = (
-                "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was truncated. 'mixture' is "
-                "the same model with the missing constraint."
-            )
-            never = float(self.favorability.miss_weight[self.favorability.miss == 0.0].sum())  # the weight on U = 1
-            notes += (Note("cut_off", text, k=outside[0], reached=1.0 - never),)
+        notes = self.general_notes + far_note(self.k, self.n_classes, "; compare the range over methods")
+        fitted = self.favorability.accuracy(np.maximum(np.array(self.k, dtype=float) / self.classes_each, 1.0))
+        for classes, value in zip(self.k, fitted, strict=True):
+            if not 0.0 <= value <= 1.0:
+                never = float(self.favorability.miss_weight[self.favorability.miss == 0.0].sum())  # the weight on U = 1
+                text = (
+                    f"The fit leaves [0, 1] at {classes:,} classes (D̄(1) = {1.0 - never:.3g}); the value was truncated."
+                )
+                return (*notes, Note("cut_off", f"{text} 'mixture' is the same model with the missing constraint."))
         return notes
 
     def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Any:
@@ -656,10 +631,10 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         """One row for each requested number of classes."""
         rows = []
         for k in self.k:
-            estimate, reach = self.accuracy(k, top=top), self.range_over_methods(k, top=top)
-            row: dict[str, Any] = {"classes": k, "accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
-            row |= {"level": self.level, "interval": estimate.method}
-            rows.append(row | {"methods_low": reach.low, "methods_high": reach.high, "method": self.method})
+            e, reach = self.accuracy(k, top=top), self.range_over_methods(k, top=top)
+            row: dict[str, Any] = {"classes": k, "accuracy": e.value, "low": e.low, "high": e.high, "level": self.level}
+            row |= {"interval": e.method, "methods_low": reach.low, "methods_high": reach.high, "method": self.method}
+            rows.append(row)
         return rows
 
     def to_dict(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> dict[str, Any]:
@@ -674,8 +649,7 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
             "predictions": self.to_dicts(top=top),
             "by_method": {str(k): self.by_method(k, top=top) for k in self.k},
             "backtest": [{key: getattr(row, name) for name, key in names.items()} for row in self.backtest],
-            "notes": [str(note) for note in self.notes],
-            "note_kinds": [note.kind for note in self.notes],
+            **self._noted(),
         }
         if half_width is not None:
             document["classes_needed"] = self.classes_needed(half_width)
@@ -684,10 +658,6 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
             ends = {"classes": reach.value, "low": reach.low, "high": reach.high}
             document["classes_until"] = {"accuracy": until, **ends}
         return document
-
-    def to_json(self) -> str:
-        """The same as text; nan and inf become null."""
-        return json.dumps(to_jsonable(self.to_dict()), allow_nan=False)
 
     def sentences(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> list[str]:
         """The result in words: what to expect among the largest number asked for, and how far an accuracy reaches."""
@@ -732,13 +702,11 @@ class Extrapolation(HasPage, ComparedByContent, TabularResult):
         for row in self.to_dicts(top=top):
             bar = Figure("bar", self.accuracy(row["classes"], top=top), {"ends": (0.0, 1.0)})
             shown = {"classes": row["classes"], "accuracy": row["accuracy"], "between 0 and 1": bar}
-            shown |= {"low": row["low"], "high": row["high"]}
-            extra = {"methods_low": row["methods_low"], "methods_high": row["methods_high"]} if detail else {}
-            rows.append(shown | extra)
+            wanted = ("low", "high", "methods_low", "methods_high") if detail else ("low", "high")
+            rows.append(shown | {name: row[name] for name in wanted})
         said = self.sentences(top=top, until=until, half_width=half_width)
         yield Section("answer", [*said, Figure("extrapolation", self), Table(rows)])
-        if self.notes:
-            yield Section("notes", [f"note: {note}" for note in self.notes])
+        yield from self._note_section()
         if detail:
             yield Section("method", [f"Method: {self.method}; seen: {self.seen}"])
         if detail and self.backtest:

@@ -32,8 +32,8 @@ from ..validate import check_flag, checked, one_of
 from . import curve_methods, score_methods
 from .extrapolation_result import FEWEST_CLASSES, BacktestRow, Extrapolation, Observed, sizes_asked
 from .favorability import Favorability, mix
-from .task_inputs import Metric, from_accuracies, from_embeddings, from_scores, from_wins
-from .tasks import TIE_RULES, CurveTask, GrowthMethod, Note, ObservedTask, ScoreTask, TaskEvidence, WinsTask
+from .task_inputs import from_embeddings, from_scores
+from .tasks import TIE_RULES, GrowthMethod, Note, ScoreTask, TaskEvidence, Wins
 
 if TYPE_CHECKING:
     from .growth_comparison import GrowthComparison
@@ -72,7 +72,7 @@ _FEW_ERRORS = 9.5
 _WORTH_REFITTING = 0.1
 # Below so many scores threads wait for each other longer than they work.
 _WORTH_THREADS = 100_000
-_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
+_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "metric": one_of("euclidean", "cosine")}
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,7 @@ def find_method(method: str | GrowthMethod) -> GrowthMethod:
     return known[method]
 
 
-def back_test(
-    task: ObservedTask, methods: Mapping[str, GrowthMethod], seed: int, *, show: bool | None = None
-) -> tuple[BacktestRow, ...]:
+def back_test(task: ScoreTask, methods: Mapping[str, GrowthMethod], seed: int) -> tuple[BacktestRow, ...]:
     """Every variant of every method tried on the same random halves and quarters of the classes."""
     candidates = [(FAMILIES.get(name, name), v) for name, method in methods.items() for v in method.variants()]
     halves = list(task.parts(0.5, HALVES, seed)) if task.n_classes >= FEWEST_CLASSES else []
@@ -186,7 +184,7 @@ def back_test(
         return BacktestRow(method, family, half, quarter, bias, spread, risk, float(np.sqrt(errors + 0.5 * noise**2)))
 
     rows = []
-    with Progress("back-test", len(candidates), show) as progress:
+    with Progress("back-test", len(candidates)) as progress:
         for family, method in candidates:
             rows.append(tried(family, method))
             progress.advance()
@@ -249,56 +247,40 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
 
 
 def fit_task(
-    task: ObservedTask,
+    task: ScoreTask,
     k: tuple[int, ...] | None = None,
     method: str | GrowthMethod = "auto",
     *,
     interval: bool = True,
     level: float = 0.95,
     n_resamples: int = 100,
-    marginal: bool = True,
     seed: int = 0,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
 ) -> tuple[Extrapolation, GrowthMethod]:
     """The extrapolation of a task that was read, and the method that was used."""
     n_classes = round(task.n_classes * task.classes_each)
     whole = task.whole()
-    notes = [*task.hints, *notes_on(task, whole, marginal)]
-    chosen, rows, fits = _choose(task, whole, method if method == "auto" else find_method(method), seed, progress)
+    notes = [*task.hints, *notes_on(task, whole)]
+    chosen, rows, fits = _choose(task, whole, method if method == "auto" else find_method(method), seed)
     if isinstance(chosen, Blend):
         weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
     else:
         weights = {chosen.name: 1.0}
-        too_few = task.n_classes < FEWEST_CLASSES and not isinstance(task, CurveTask)
-        if too_few and not any(row.weight > 0.0 for row in rows):
-            text = (
-                "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for "
-                "any method."
-            )
+        if task.n_classes < FEWEST_CLASSES and not any(row.weight > 0.0 for row in rows):
             units = "families" if task.classes_each > 1.0 else "classes"
-            notes.append(Note("few_classes", text, n=task.n_classes, units=units, method=chosen.name))
+            text = f"{task.n_classes} {units} are too few for a back-test: {chosen.name!r} was used untested, and the "
+            notes.append(Note("few_classes", text + "interval holds for any method."))
     # The error of `auto` is modelled; how a single method scatters is seen on resamples alone.
-    calibrated = interval and method == "auto" and not isinstance(task, CurveTask)
-    resampled = interval and not calibrated
+    calibrated = interval and method == "auto"
     replicates: list[Favorability] = []
-    if resampled:
-        drawn = resampled_fits(task, chosen, n_resamples, seed, n_jobs, progress)
-        replicates = [fit for fit in drawn if fit is not None]
-    if resampled and len(replicates) < n_resamples / 2:
-        text = "No interval: accuracies alone do not show how many cases and classes they rest on."
-        if not isinstance(task, CurveTask):
-            text = (
-                "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank method "
-                "such as 'probit_normal' reads them all."
-            )
-        notes.append(Note("no_interval", text, method=chosen.name, read=len(replicates), n=n_resamples))
-        replicates = []
+    if interval and not calibrated:
+        replicates = [fit for fit in resampled_fits(task, chosen, n_resamples, seed) if fit is not None]
+        if len(replicates) < n_resamples / 2:
+            text = f"No interval: {chosen.name!r} could read only {len(replicates)} of {n_resamples} resamples of the "
+            notes.append(Note("no_interval", text + "classes. A rank method such as 'probit_normal' reads them all."))
+            replicates = []
     k_seen, accuracy = whole.curve
     error, how = task.standard_error(k_seen) if interval else (np.full(k_seen.size, np.nan), "")
-    wins = None
-    if isinstance(task, WinsTask):
-        wins = WinsTask(task.n_classes, task.case_class, task.case_share, task.beaten, task.tied, task.ties)
+    wins = Wins(task.n_classes, task.case_class, task.case_share, task.beaten, task.tied, task.ties)
     if task.classes_each > 1.0:
         # One family alone: what its own members take.
         k_seen, accuracy, error = np.append(1.0, k_seen), np.append(1.0, accuracy), np.append(error[0], error)
@@ -306,7 +288,7 @@ def fit_task(
     result = Extrapolation(
         n_classes=n_classes,
         n_cases=task.n_cases,
-        observed=Observed(k_seen, accuracy, error, how, level, task.n_tested, wins, task.classes_each),
+        observed=Observed(k_seen, accuracy, error, how, level, wins, task.classes_each),
         method=chosen.name,
         favorability=mix([fits[name] for name in weights], list(weights.values())),
         fits=fits,
@@ -324,18 +306,18 @@ def fit_task(
 
 
 def _choose(
-    task: ObservedTask, whole: TaskEvidence, method: str | GrowthMethod, seed: int, progress: bool | None
+    task: ScoreTask, whole: TaskEvidence, method: str | GrowthMethod, seed: int
 ) -> tuple[GrowthMethod, tuple[BacktestRow, ...], dict[str, Favorability]]:
     """The method to use, the back-test, and every method's fit to the whole, the chosen one's among them."""
     usable = {
         name: method
         for name, method in every_method().items()
-        if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
+        if name not in _NOT_IN_AUTO and (task.scores is not None or not method.needs_scores)
     }
     rows: tuple[BacktestRow, ...] = ()
     fits: dict[str, Favorability] = {}
     if isinstance(method, str):
-        rows = back_test(task, usable, seed, show=progress)
+        rows = back_test(task, usable, seed)
         # The best variant of every family is fitted to the whole. Parts of coarse scores can look continuous where the
         # whole does not: where a variant cannot read the whole, the next best takes its place.
         while waiting := [row for row in best_of_families(rows).values() if row.name not in fits]:
@@ -345,20 +327,18 @@ def _choose(
                 except InputError as error:
                     unreadable = BacktestRow(row.method, row.family, reason=str(error))
                     rows = tuple(unreadable if other is row else other for other in rows)
-        rows = weigh(rows, (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf"))
+        rows = weigh(rows, (1.0 - whole.last_accuracy) * task.n_tested)
         used = [row for row in rows if row.weight > 0.0]
         chosen = used[0].method if used else usable["probit_normal"]
         if len(used) > 1:
             chosen = Blend(tuple(row.method for row in used), tuple(row.weight for row in used))
     else:
         if method.needs_scores and whole.scores is None:
-            wanted, remedy = "the scores themselves", "use a rank method such as 'probit_normal' or give scores"
-            if isinstance(task, ScoreTask):
-                wanted, remedy = "finite scores", "replace ±inf or use a rank method such as 'probit_normal'"
-            raise InputError("method", f"{method.name!r} needs {wanted}", remedy)
+            remedy = "replace ±inf or use a rank method such as 'probit_normal'"
+            raise InputError("method", f"{method.name!r} needs finite scores", remedy)
         chosen = method.variants()[0]
         if len(method.variants()) > 1:  # the back-test chooses among the settings
-            best = min(back_test(task, {method.name: method}, seed, show=progress), key=lambda row: row.risk)
+            best = min(back_test(task, {method.name: method}, seed), key=lambda row: row.risk)
             chosen = best.method if np.isfinite(best.risk) else chosen
         for other in usable.values():
             # A method that cannot read these data has no answer to compare with the chosen one.
@@ -370,12 +350,10 @@ def _choose(
 
 
 def resampled_fits(
-    task: ObservedTask,
+    task: ScoreTask,
     method: GrowthMethod,
     n_resamples: int,
     seed: int,
-    n_jobs: int | None,
-    progress: bool | None,
 ) -> list[Favorability | None]:
     """The method refitted on resamples of the classes, in order; None for those that it cannot read.
 
@@ -388,11 +366,7 @@ def resampled_fits(
         total = sum(weight for _, weight in heavy)
         method = Blend(tuple(member for member, _ in heavy), tuple(weight / total for _, weight in heavy))
     settled = method.settled(task.whole())
-    cores = os.cpu_count() or 1
-    if n_jobs is None:
-        workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
-    else:
-        workers = cores if n_jobs < 0 else n_jobs
+    workers = min(4, os.cpu_count() or 1) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
 
     def fitted(evidence: TaskEvidence) -> Favorability | None:
         try:
@@ -403,7 +377,7 @@ def resampled_fits(
 
     fits: list[Favorability | None] = []
     samples = task.resamples(n_resamples, seed)
-    with ThreadPoolExecutor(workers) as pool, Progress("resamples", n_resamples, progress) as bar:
+    with ThreadPoolExecutor(workers) as pool, Progress("resamples", n_resamples) as bar:
         # Evidence with scores is large: only a handful is alive at any time.
         while batch := list(islice(samples, workers)):
             fits.extend(pool.map(fitted, batch))
@@ -423,20 +397,12 @@ class ExtrapolateOptions(TypedDict, total=False):
     seed: int
     classes: Labels | None
     groups: Labels | None
-    distance: bool | None
+    distance: bool
     gallery: ArrayLike | None
     probes: ArrayLike | None
     gallery_labels: Labels | None
-    metric: Metric
-    templates: str
+    metric: str
     candidates: bool
-    wins: ArrayLike | None
-    tied: ArrayLike | None
-    n_classes: int | None
-    accuracies: ArrayLike | None
-    marginal: bool
-    n_jobs: int | None
-    progress: bool | None
 
 
 @overload
@@ -463,25 +429,17 @@ def extrapolate(
     seed: int = 0,
     classes: Labels | None = None,
     groups: Labels | None = None,
-    distance: bool | None = None,
+    distance: bool = False,
     gallery: ArrayLike | None = None,
     probes: ArrayLike | None = None,
     gallery_labels: Labels | None = None,
-    metric: Metric = "euclidean",
-    templates: str = "best",
+    metric: str = "euclidean",
     candidates: bool = False,
-    wins: ArrayLike | None = None,
-    tied: ArrayLike | None = None,
-    n_classes: int | None = None,
-    accuracies: ArrayLike | None = None,
-    marginal: bool = True,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
 ) -> Any:
     """Predict the accuracy of a recogniser with more classes than the ``k1`` it was tested on.
 
-    Give one of: ``scores`` (cases × classes) with ``labels``; ``gallery`` and ``probes`` (embeddings, probe labels in
-    ``labels``); ``wins`` (distractors beaten per case, ``tied`` beside it) with ``n_classes``; ``accuracies`` (pairs).
+    Give ``scores`` (cases × classes) with ``labels``, or ``gallery`` and ``probes`` (embeddings, probe labels in
+    ``labels``).
 
     ``k`` are the numbers of classes to predict for; by default 2, 5 and 10 times the number tested. For any other
     number, call ``ex.accuracy(k)``.
@@ -493,8 +451,8 @@ def extrapolate(
     smaller tasks and resamples then consist of whole families, and ``k`` classes of as many families as that takes.
 
     Several columns or gallery rows of one class (``classes`` or ``gallery_labels`` repeat its name) are its templates:
-    their best score counts, or with ``templates="mean"`` their mean. With ``candidates=True`` a row is a candidate
-    list: a missing score (nan) ranks below all others, and only ranks are used.
+    their best score counts. With ``candidates=True`` a row is a candidate list: a missing score (nan) ranks below all
+    others, and only ranks are used.
 
     ``AGA_k = E[U^(k−1)]``, where ``U`` is the probability that the right class outscores one random competitor (Zheng,
     Achanta & Benjamini, Theorem 2). ``method`` estimates the distribution of ``U``, which gives the accuracy at every
@@ -514,115 +472,68 @@ def extrapolate(
     if not (isinstance(method, str) and method == "auto"):
         find_method(method)
     asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
-    sources = {"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies}
-    named = [name for name, value in sources.items() if value is not None]
-    if len(named) != 1:
-        message = "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies"
-        raise InputError(None, message, f"found {' and '.join(named) or 'none'}")
-    for name, given, needs, there in (
-        ("classes", classes is not None, "scores", scores),
-        ("candidates", candidates, "scores", scores),
-        ("gallery_labels", gallery_labels is not None, "gallery", gallery),
-        ("probes", probes is not None, "gallery", gallery),
-        ("tied", tied is not None, "wins", wins),
-        ("n_classes", n_classes is not None, "wins", wins),
-    ):
-        if given and there is None:
-            raise InputError(name, f"goes with {{{needs}}} alone", "leave it out")
-    if groups is not None and (wins is not None or accuracies is not None):
-        raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
-    task: ObservedTask
-    how: dict[str, Any] = {"classes": classes, "groups": groups, "templates": templates, "candidates": candidates}
-    fitting: dict[str, Any] = {
-        "interval": interval,
-        "level": level,
-        "n_resamples": n_resamples,
-        "marginal": marginal,
-        "seed": seed,
-        "n_jobs": n_jobs,
-        "progress": progress,
-    }
-    if isinstance(scores, Mapping):
-        if len(scores) != 2:
-            raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
-        from .growth_comparison import compare_growth
-
-        tasks = {
-            str(name): from_scores(matrix, labels, distance=bool(distance), ties=ties, **how)
-            for name, matrix in scores.items()
-        }
-        return compare_growth(tasks, asked, method, **fitting)
-    if scores is not None:
-        task = from_scores(scores, labels, distance=bool(distance), ties=ties, **how)
-    elif gallery is not None:
+    if (scores is None) == (gallery is None):
+        found = "none" if scores is None else "scores and gallery"
+        raise InputError(None, "extrapolate needs exactly one of scores, gallery with probes", f"found {found}")
+    scored = {"classes": classes is not None, "candidates": candidates, "distance": distance}
+    embedded = {"gallery_labels": gallery_labels is not None, "probes": probes is not None}
+    for name, given in (embedded if gallery is None else scored).items():
+        if given:
+            raise InputError(name, f"goes with {{{'gallery' if gallery is None else 'scores'}}} alone", "leave it out")
+    how: dict[str, Any] = {"ties": ties, "groups": groups}
+    fitting: dict[str, Any] = {"interval": interval, "level": level, "n_resamples": n_resamples, "seed": seed}
+    if gallery is not None:
         if probes is None:
             raise InputError("probes", "is missing", "a gallery needs probes to be recognised")
-        how = {"metric": metric, "distance": distance, "templates": templates, "groups": groups}
-        task = from_embeddings(gallery, probes, gallery_labels=gallery_labels, probe_labels=labels, ties=ties, **how)
-    elif wins is not None:
-        task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
-    else:
-        task = from_accuracies(accuracies)
-    return fit_task(task, asked, method, **fitting)[0]
+        how |= {"metric": metric, "gallery_labels": gallery_labels, "probe_labels": labels}
+        return fit_task(from_embeddings(gallery, probes, **how), asked, method, **fitting)[0]
+    how |= {"classes": classes, "candidates": candidates, "distance": distance}
+    if not isinstance(scores, Mapping):
+        return fit_task(from_scores(scores, labels, **how), asked, method, **fitting)[0]
+    if len(scores) != 2:
+        raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
+    from .growth_comparison import compare_growth
+
+    tasks = {str(name): from_scores(matrix, labels, **how) for name, matrix in scores.items()}
+    return compare_growth(tasks, asked, method, **fitting)
 
 
-def notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterator[Note]:
+def notes_on(task: ScoreTask, whole: TaskEvidence) -> Iterator[Note]:
     """Sentences about the data and the classifier."""
-    if not marginal:
-        yield Note(
-            "not_marginal",
-            "The classifier is declared not marginal: scores of a class change with the other classes, so neither the "
-            "average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains at "
-            "several sizes and extrapolates from these.",
-        )
-    scored = isinstance(task, ScoreTask)
-    if isinstance(task, WinsTask):
-        beaten, tied, competitors = task.beaten, task.tied, task.n_classes - 1
-        unclear = (beaten + tied < competitors) | (tied > 0)
-        if isinstance(task, ScoreTask) and task.own_family is not None:
-            unclear |= task.own_family < 1.0
-        if whole.last_accuracy > 1.0 - 1e-12:
-            rests_on = "the result rests on the scores." if task.has_scores else "only the lower limit holds."
-            text = (
-                "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall; "
-            )
-            yield Note("no_errors", text + rests_on, n_classes=round(task.n_classes * task.classes_each))
-        elif unclear.sum() < _FEW_ERRORS:
-            text = "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few."
-            yield Note("few_errors", text, wrong=float(unclear.sum()), n_cases=task.n_cases)
-        lowest = float(np.mean((beaten == 0) & (tied == 0)))
-        often_lowest = lowest > max(whole.last_accuracy, 2.0 / task.n_classes) and beaten.mean() < competitors / 2
-        no_better = task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02
-        if competitors > 1 and often_lowest:
-            text = (
-                "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
-                "'distance' if these are distances, and leave it out if they are similarities."
-            )
-            yield Note("upside_down", text, share=lowest)
-        elif competitors > 1 and no_better:
-            text = (
-                "The true class scores no better than a random one: check that the labels belong to these rows and "
-                "that the columns are in the order of the classes."
-            )
-            yield Note("upside_down", text)
-        share = float(tied.mean()) / competitors
-        if share > _MANY_TIES:
-            text = "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule."
-            yield Note("ties", text, share=share, rule=task.ties)
-    if task.classes_each > 1.0:
+    beaten, tied, competitors = task.beaten, task.tied, task.n_classes - 1
+    unclear = (beaten + tied < competitors) | (tied > 0)
+    if task.own_family is not None:
+        unclear |= task.own_family < 1.0
+    if whole.last_accuracy > 1.0 - 1e-12:
+        rests_on = "the result rests on the scores." if task.scores is not None else "only the lower limit holds."
+        text = f"There were no errors among {round(task.n_classes * task.classes_each):,} classes, so ranks do not "
+        yield Note("no_errors", f"{text}show where accuracy begins to fall; {rests_on}")
+    elif unclear.sum() < _FEW_ERRORS:
+        text = f"Only {unclear.sum()} of {task.n_cases:,} cases were not clearly recognised; the result rests on those "
+        yield Note("few_errors", f"{text}few.")
+    lowest = float(np.mean((beaten == 0) & (tied == 0)))
+    often_lowest = lowest > max(whole.last_accuracy, 2.0 / task.n_classes) and beaten.mean() < competitors / 2
+    no_better = task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02
+    if competitors > 1 and often_lowest:
+        text = f"The true class scored lowest in {lowest:.0%} of the cases, as if the scale were upside down: set "
+        text += "'distance' if these are distances, and leave it out if they are similarities."
+        yield Note("upside_down", text)
+    elif competitors > 1 and no_better:
+        text = "The true class scores no better than a random one: check that the labels belong to these rows and that "
+        yield Note("upside_down", f"{text}the columns are in the order of the classes.")
+    share = float(tied.mean()) / competitors
+    if share > _MANY_TIES:
         text = (
-            "Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} whole "
-            "families, and the interval counts {families:,} families, not classes."
+            f"{share:.1%} of the comparisons are ties, broken by ties={task.ties!r}; the result depends on that rule."
         )
-        yield Note("families", text, each=task.classes_each, families=task.n_classes)
-    if isinstance(task, WinsTask) and not scored:
-        text = "Wins alone do not show which distractors won, so the interval misses a competitor that beats many."
-        yield Note("wins_alone", text)
-    if isinstance(task, ScoreTask) and task.scores is None:
+        yield Note("ties", text)
+    if (each := task.classes_each) > 1.0:
+        text = (
+            f"Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} whole "
+        )
+        yield Note("families", f"{text}families, and the interval counts {task.n_classes:,} families, not classes.")
+    if task.scores is None:
         yield Note("no_scores", "Score-based methods were left out: some scores are not finite.")
-    elif isinstance(task, ScoreTask) and task.scores is not None and task.scores.best is not None:
-        text = (
-            "{n:,} scores are too many to keep: 'tail', which uses the best of each case, and 'calibrated' were used; "
-            "the kernels and 'pooled' were not."
-        )
-        yield Note("no_scores", text, n=task.n_cases * task.n_classes)
+    elif task.scores.best is not None:
+        text = f"{task.n_cases * task.n_classes:,} scores are too many to keep: 'tail', which uses the best of each "
+        yield Note("no_scores", f"{text}case, and 'calibrated' were used; the kernels and 'pooled' were not.")

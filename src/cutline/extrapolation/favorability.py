@@ -8,9 +8,8 @@ classes is ``E[U^(k−1)]`` (Zheng, Achanta & Benjamini, Theorem 2). A fitted me
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,36 +31,6 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
     """Rows, so many at a time as fit into memory where each takes ``width`` cells."""
     step = max(1, TUNING.cells_at_once // max(1, width))
     return (slice(start, start + step) for start in range(0, n_rows, step))
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are alike: arrays element by element, dataclasses field by field, and nan like nan.
-
-    >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}), same(np.ones(2), np.ones(3))
-    (True, False)
-    """
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        a, b = np.asarray(one), np.asarray(other)
-        return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f")
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if is_dataclass(one) and type(one) is type(other):
-        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
-    return bool(one == other or (one != one and other != other))
-
-
-class ComparedByContent:
-    """Dataclasses that contain arrays: equal where their fields are."""
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return same(self, other)
 
 
 def power_of_atom(miss: ArrayLike, k: ArrayLike) -> Floats:
@@ -115,7 +84,7 @@ def spline_moment(span: ArrayLike, k: ArrayLike) -> Floats:
 
 @documented
 @dataclass(frozen=True, eq=False)
-class Favorability(ComparedByContent):
+class Favorability:
     """A mixture over the favorability ``U``.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,12 @@ from ..errors import look_up
 from ..estimate import Estimate
 from ..inference.differences import DifferenceTest
 from ..inference.limits import t_quantile
-from ..table import Figure, Section, Table, TabularResult, pluralize
+from ..table import Figure, Section, Table, pluralize
 from ..types import Axes, Floats
 from ..validate import check_number
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
-from .extrapolation_result import Extrapolation, HasPage, as_sizes, check_k, rounded_share
+from .extrapolation_result import Extrapolation, GrowthResult, as_sizes, check_k, rounded_share
 from .extrapolator import fit_task, resampled_fits
-from .favorability import ComparedByContent
 from .tasks import ScoreTask, jackknife_error
 
 # Numbers of classes at which the difference is followed, from 2 to the largest asked for.
@@ -34,7 +33,7 @@ _OF_DISTANCE = 0.08
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GrowthComparison(HasPage, ComparedByContent, TabularResult):
+class GrowthComparison(GrowthResult):
     """Two recognisers by number of classes, paired: the same cases and classes, resampled together.
 
     Attributes
@@ -52,7 +51,7 @@ class GrowthComparison(HasPage, ComparedByContent, TabularResult):
     errors: Floats
     critical: float
     level: float
-    k: tuple[int, ...] = field(default=())
+    k: tuple[int, ...] = ()
 
     def __getitem__(self, name: str) -> Extrapolation:
         return look_up(self.models, name, "name")
@@ -230,8 +229,7 @@ class GrowthComparison(HasPage, ComparedByContent, TabularResult):
         figures = [*curves, Figure("who_leads", self)]
         yield Section("answer", [*self.sentences(), *figures, Table(rows, f"Accuracy, {' − '.join(self.names)}")])
         yield Section("leads", [self.leads])
-        if self.notes:
-            yield Section("notes", [f"note: {note}" for note in self.notes])
+        yield from self._note_section()
         for name, ex in self.models.items() if detail else ():
             yield Section(f"method {name}", [f"{name}: {ex.method}; seen: {ex.seen}"])
 
@@ -259,8 +257,7 @@ def compare_growth(
     seen, last = float(first.n_classes), float(max([*asked, first.n_classes]))
     sizes = np.unique(np.append(np.round(np.geomspace(2.0, last, _POINTS)), [*asked, seen]))
     sizes = sizes[sizes >= 2.0]
-    jobs, progress = how.get("n_jobs"), how.get("progress")
-    drawn = [resampled_fits(task, fitted[name][1], n_resamples, seed, jobs, progress) for name, task in tasks.items()]
+    drawn = [resampled_fits(task, fitted[name][1], n_resamples, seed) for name, task in tasks.items()]
     units = np.maximum(sizes / first.classes_each, 1.0)
     gaps = np.array([a.accuracy(units) - b.accuracy(units) for a, b in zip(*drawn, strict=True) if a and b])
     known = [task.without_each for task in tasks.values() if task.n_classes > 2 and task.n_tested > 1]
@@ -277,7 +274,7 @@ def compare_growth(
     modelled = np.zeros(sizes.size)
     for ex in models.values():
         # What errors could not test, and the distance to k, as the standard error of an accuracy.
-        n = max(ex.observed.n_tested, 1)
+        n = ex.observed.wins.n_tested
         inside_one = (n * ex.predict(sizes) + 0.5) / (n + 1.0)
         untested = 1.0 / math.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * n)
         spread_of_one = np.hypot(untested, _OF_DISTANCE * np.maximum(np.log(sizes / seen), 0.0))

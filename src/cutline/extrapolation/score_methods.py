@@ -128,7 +128,7 @@ class ParetoTail(GrowthMethod):
             message = "takes few distinct values, so that its best ones have no tail to follow"
             raise InputError("scores", message, "use a rank method such as 'probit_normal'")
         better, level = _shares(scores)
-        beyond = chance_beyond(top, scores.true[:, None], scores.standing()[1], scores.count)[:, 0]
+        beyond = chance_beyond(top, scores.true[:, None], scores.standing[1], scores.count)[:, 0]
         return _with_ties(scores, np.where(np.isnan(beyond), better, beyond), level)
 
 
@@ -224,7 +224,7 @@ class CalibratedScores(GrowthMethod):
         losses = scores.losses
         if losses is None:
             losses = scores.count - (scores.others < scores.true[:, None]).sum(axis=1)
-        middle, spread = scores.standing()
+        middle, spread = scores.standing
         flat = ~(spread > 0)
         if flat.mean() > _MOST_FLAT:
             message = (

@@ -1,9 +1,9 @@
-"""What a user hands over, checked once and turned into a task: scores, embeddings, wins, or accuracies."""
+"""What a user hands over, checked once and turned into a task: scores or embeddings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, listed, show
 from ..sources.rules import is_missing
 from ..types import Floats, Labels
-from ..validate import check_whole, one_of
 from .favorability import row_blocks
-from .tasks import TIE_RULES, CurveTask, Indices, KeptScores, Note, ScoreTask, Ties, WinsTask, middle_and_spread
+from .tasks import Indices, KeptScores, Note, ScoreTask, Ties, middle_and_spread
 
-Metric = str | Callable[[Floats, Floats], Floats]
 # Up to this many scores (80 MB) all are kept for the methods on scores; beyond, the best of every case. A tail is a
 # tenth of the competitors, so 200 of them serve up to 2,000 classes as all would.
 LARGEST_KEPT = 10_000_000
@@ -26,17 +24,13 @@ _ENOUGH_COLUMNS = 2000
 _LARGEST = 1e150  # squares of larger numbers overflow
 _PROBABILITY_TOTALS = (1.0, 100.0)  # also in per cent; other sums of rows are votes and the like
 _OF_PROBABILITIES = (
-    "Every row of scores sums to {total:g}, so these are probabilities, and a class that is added would lower all "
-    "others. "
-)
-_INSTEAD = (
+    "Every row of scores sums to {:g}, so these are probabilities, and a class that is added would lower all others. "
     "Score-based methods use their logarithms instead, which differ from a network's logits by a constant per row; "
-    "ranks do not change. If the network was trained on all classes together, declare it as not marginal."
+    "ranks do not change."
 )
 _OF_VOTES = (
-    "Every row of scores sums to {total:g}, as votes do. A class that is added would take some from the others, so "
-    "smaller tasks look easier than they were, and the interval does not allow for that. extrapolate_training retrains "
-    "at several sizes instead."
+    "Every row of scores sums to {:g}, as votes do. A class that is added would take some from the others, so smaller "
+    "tasks look easier than they were, and the interval does not allow for that."
 )
 
 
@@ -47,14 +41,12 @@ def from_scores(
     classes: Any = None,
     distance: bool = False,
     candidates: bool = False,
-    instead: str = _INSTEAD,
     **how: Any,
 ) -> ScoreTask:
     """A matrix of test cases × classes and the true class of every case.
 
     With ``candidates`` a row is a candidate list: a score that is missing (nan) is below all that are there.
-    ``instead`` is a note on what is made of probabilities. A class may have several columns (``classes`` then repeats
-    its name). The rest is for :func:`_compare`.
+    A class may have several columns (``classes`` then repeats its name). The rest is for :func:`_compare`.
     """
     matrix = number_matrix(scores, "scores")
     n_cases, n_columns = matrix.shape
@@ -74,7 +66,7 @@ def from_scores(
     hints: list[Note] = []
     if total is not None:
         # Scores that share a fixed sum are not marginal: another class would lower them all.
-        hints.append(Note("probabilities", _OF_PROBABILITIES + instead if probable else _OF_VOTES, total=total))
+        hints.append(Note("probabilities", (_OF_PROBABILITIES if probable else _OF_VOTES).format(total)))
 
     def blocks() -> Iterator[tuple[slice, Floats]]:
         decisions, chosen = n_columns > 2, False
@@ -86,10 +78,7 @@ def from_scores(
             elif bad.any():
                 row, column = (int(place) for place in np.argwhere(bad)[0])
                 message = f"has a missing value (nan) in column {column}"
-                remedy = (
-                    "drop the case, give the score a value, or pass {candidates=True} if missing means too low to be "
-                    "listed"
-                )
+                remedy = "drop the case, or pass {candidates=True} if missing means too low to be listed"
                 raise InputError("scores", message, remedy, row=rows.start + row)
             if probable:
                 # A share rounded to 0 is taken as half the smallest that is left.
@@ -102,14 +91,10 @@ def from_scores(
             yield rows, block
         if decisions and chosen:
             message = "contains decisions: no row has more than two distinct values"
-            remedy = (
-                "give the scores behind the decisions, or the accuracy at two or more numbers of classes with "
-                "{accuracies}"
-            )
-            raise InputError("scores", message, remedy)
+            raise InputError("scores", message, "give the scores behind the decisions")
 
     matched = _match(given, classes, n_cases, n_columns, "classes")
-    return _compare(blocks(), given, *matched, hints, probability_total=total if probable else None, **how)
+    return _compare(blocks(), given, *matched, hints, **how)
 
 
 def from_embeddings(
@@ -118,102 +103,48 @@ def from_embeddings(
     *,
     gallery_labels: Labels | None = None,
     probe_labels: Labels | None = None,
-    metric: Metric = "euclidean",
-    distance: bool | None = None,
+    metric: str = "euclidean",
     **how: Any,
 ) -> ScoreTask:
     """Gallery embeddings, one or several per class, and probes to be recognised, compared a block at a time."""
     points = {}
     for name, values in (("gallery", gallery), ("probes", probes)):
         points[name] = np.asarray(number_matrix(values, name), dtype=np.float64)
-        bad = np.flatnonzero(~np.isfinite(points[name]).all(axis=1))
-        if bad.size:
-            message, remedy = "has a value that is missing or infinite", "drop the row or embed it again"
-            raise InputError(name, message, remedy, row=int(bad[0]))
+        bad = ~np.isfinite(points[name]).all(axis=1)
+        if metric == "cosine":
+            with np.errstate(invalid="ignore"):
+                length = np.linalg.norm(points[name], axis=1, keepdims=True)
+            bad |= length[:, 0] == 0.0
+            points[name] = points[name] / np.where(length > 0.0, length, 1.0)
+        if bad.any():
+            message = "has a value that is missing or infinite, or no direction"
+            raise InputError(name, message, "drop the row or embed it again", row=int(np.argmax(bad)))
     known, asked = points.values()
     if known.shape[1] != asked.shape[1]:
         message = f"has {asked.shape[1]} dimensions against {known.shape[1]} in the gallery"
         raise InputError("probes", message, "embed both by the same model")
     if known.shape[0] < 2:
         raise InputError("gallery", f"has {known.shape[0]} row(s)", "a task needs at least two classes")
-    if callable(metric) and distance is None:
-        message = "is not given for a metric of your own"
-        raise InputError("distance", message, "pass True if a large value means far, else False")
-    if not callable(metric) and distance is not None:
-        raise InputError("distance", f"is given, but the direction of metric={metric!r} is known", "leave it out")
-    given = None
-    if probe_labels is not None:
-        given = _column(probe_labels, "labels", len(asked), "cases", "give one per case")
-    similarity = _similarity(known, metric, distance)
+    given = None if probe_labels is None else _column(probe_labels, "labels", len(asked), "cases", "give one per case")
+    # Distances do not change when all points move; near the origin their squares lose fewer digits.
+    centre = known.mean(axis=0)
+    moved = known - centre
 
     def blocks() -> Iterator[tuple[slice, Floats]]:
         for rows in row_blocks(len(asked), len(known)):
-            block = similarity(asked[rows])
-            if np.isnan(block).any():
-                row, column = (int(place) for place in np.argwhere(np.isnan(block))[0])
-                message = f"gives no similarity (nan) between probe {rows.start + row} and gallery row {column}"
-                raise InputError("metric", message, "remove embeddings of length zero or choose {metric='euclidean'}")
-            yield rows, block
+            if metric == "cosine":
+                yield rows, np.asarray(asked[rows] @ known.T)
+                continue
+            part = asked[rows] - centre
+            squares = -2.0 * (part @ moved.T) + (moved * moved).sum(axis=1) + (part * part).sum(axis=1)[:, None]
+            yield rows, -np.sqrt(np.maximum(squares, 0.0))
 
     matched = _match(given, gallery_labels, len(asked), len(known), "gallery_labels")
     return _compare(blocks(), given, *matched, [], **how)
 
 
-def from_wins(
-    wins: ArrayLike, *, n_classes: Any, tied: ArrayLike | None = None, labels: Any = None, ties: str = "random"
-) -> WinsTask:
-    """Distractors beaten (and tied) per case; ``labels`` tell which cases are of one class."""
-    rule: Ties = one_of(*TIE_RULES)(ties, "ties")
-    beaten = _counts(wins, "wins")
-    equal = np.zeros_like(beaten) if tied is None else _counts(tied, "tied")
-    if n_classes is None:
-        raise InputError("n_classes", "is missing", "pass the number of classes among which the wins were counted")
-    check_whole(n_classes, "n_classes", 2, 10**9)  # a histogram of more would not fit into memory
-    if equal.size != beaten.size:
-        raise InputError("tied", f"has {equal.size} values for {beaten.size} cases", "give one per case")
-    beyond = np.flatnonzero(beaten + equal > n_classes - 1)
-    if beyond.size:
-        row = int(beyond[0])
-        message = (
-            f"beats {beaten[row]:g} and ties {equal[row]:g} distractors, but {n_classes} classes have only "
-            f"{n_classes - 1}"
-        )
-        remedy = "count distractors, not the class itself, or correct {n_classes}"
-        raise InputError("wins", message, remedy, row=row)
-    number = np.arange(beaten.size)
-    if labels is not None:
-        number = _numbered(_column(labels, "labels", beaten.size, "cases", "give one per case"))
-    share = 1.0 / np.bincount(number)[number]
-    return WinsTask(int(n_classes), number, share, beaten, equal, rule)
-
-
-def from_accuracies(accuracies: Any) -> CurveTask:
-    """Pairs of a number of classes and the accuracy there: a mapping or a list of pairs."""
-    try:
-        pairs = list(accuracies.items()) if isinstance(accuracies, Mapping) else list(accuracies)
-        table = _as_floats(np.asarray(pairs)).reshape(-1, 2)
-    except (TypeError, ValueError, OverflowError):
-        remedy = "give (number of classes, accuracy), or a dictionary"
-        raise InputError("accuracies", "does not contain pairs of numbers", remedy) from None
-    table = table[np.argsort(table[:, 0], kind="stable")]
-    for row, (k, value) in enumerate(table):
-        if not (k >= 1 and np.isfinite(k)):
-            raise InputError("accuracies", f"has {k:g} classes in pair {row}", "give 1 or more")
-        if not 0.0 <= value <= 1.0:
-            raise InputError("accuracies", f"has {value:g} at {k:g} classes", "give shares: divide per cent by 100")
-    table = table[table[:, 0] >= 2.0]
-    if np.unique(table[:, 0]).size != table.shape[0]:
-        raise InputError("accuracies", "has a number of classes twice", "average its accuracies first")
-    if table.shape[0] < 2:
-        raise InputError("accuracies", "has fewer than two sizes of 2 or more classes", "a trend needs at least two")
-    return CurveTask(table[:, 0], table[:, 1])
-
-
 def whole_rows(scores: Any, labels: Any, **options: Any) -> tuple[ScoreTask, KeptScores]:
-    """The task with every score of every case, or an error that tells which of them has no place on a scale.
-
-    Of probabilities the logarithms are kept. Options are those of :func:`from_scores`.
-    """
+    """The task with every score of every case, or an error that tells which of them has no place on a scale."""
     task = from_scores(scores, labels, **options, keep=10**9)
     if task.scores is None:
         infinite = ~np.isfinite(number_matrix(scores, "scores")).all(axis=1)
@@ -228,18 +159,14 @@ def _compare(
     case_class: Indices,
     hints: list[Note],
     *,
-    ties: str = "random",
+    ties: Ties = "random",
     groups: Any = None,
-    templates: str = "best",
     keep: int = LARGEST_KEPT,
-    probability_total: float | None = None,
 ) -> ScoreTask:
     """The task from blocks of scores (cases × columns, higher is better): who beat whom, and the scores needed.
 
-    ``templates`` tells whether the best or the mean of the columns of a class counts. Up to ``keep`` scores are kept.
+    Of several columns of a class the best counts. Up to ``keep`` scores are kept.
     """
-    rule: Ties = one_of(*TIE_RULES)(ties, "ties")
-    one_of("best", "mean")(templates, "templates")
     n_classes = n_units = int(columns.max()) + 1
     family = family_numbers(groups, n_classes)
     unit = case_class
@@ -256,10 +183,7 @@ def _compare(
         rows, own = np.arange(block.shape[0]), unit[cases]
         if n_classes < columns.size:
             order, starts = _by_number(columns)
-            if templates == "best":
-                block = np.maximum.reduceat(block[:, order], starts, axis=1)
-            else:
-                block = np.add.reduceat(block[:, order], starts, axis=1) / np.bincount(columns)
+            block = np.maximum.reduceat(block[:, order], starts, axis=1)
         true = block[rows, case_class[cases]]
         if family is not None:
             # The best class of every family; in its own a case stands for itself, and its siblings for a chance.
@@ -268,7 +192,7 @@ def _compare(
             level = (sibling & (block == true[:, None])).sum(axis=1)
             chances = {"random": 1.0 / (level + 1.0), "optimistic": np.ones(rows.size), "pessimistic": level == 0}
             beaten_by = (sibling & (block > true[:, None])).sum(axis=1)
-            parts["own_family"].append(np.where(beaten_by > 0, 0.0, chances[rule]))
+            parts["own_family"].append(np.where(beaten_by > 0, 0.0, chances[ties]))
             order, starts = _by_number(family)
             block = np.asarray(np.maximum.reduceat(block[:, order], starts, axis=1))
             block[rows, own] = true
@@ -303,12 +227,11 @@ def _compare(
         case_share=1.0 / np.bincount(case_class, minlength=n_classes)[case_class],
         beaten_bits=joined("beaten"),
         tied_bits=joined("tied"),
-        ties=rule,
+        ties=ties,
         scores=scores,
         own_family=joined("own_family"),
         classes_each=n_classes / n_units,
         hints=tuple(hints),
-        probability_total=probability_total,
     )
 
 
@@ -328,38 +251,6 @@ def family_numbers(groups: Any, n_classes: int) -> Indices | None:
 
 def _numbered(values: NDArray[Any]) -> Indices:
     return np.unique([str(value) for value in values.tolist()], return_inverse=True)[1].astype(np.intp)
-
-
-def _similarity(gallery: Floats, metric: Metric, distance: bool | None) -> Callable[[Floats], Floats]:
-    """The function that compares probes (rows) with the gallery (columns); higher is nearer."""
-    if not callable(metric) and not (isinstance(metric, str) and metric in ("cosine", "euclidean")):
-        raise InputError("metric", f"is {show(metric)}", "choose 'euclidean', 'cosine' or give a function")
-    # Distances do not change when all points move; near the origin their squares lose fewer digits.
-    centre = gallery.mean(axis=0)
-    moved = gallery - centre
-    length = (moved * moved).sum(axis=1)
-
-    def compare(part: Floats) -> Floats:
-        if callable(metric):
-            block = np.asarray(metric(part, gallery), dtype=np.float64)
-            if block.shape != (part.shape[0], gallery.shape[0]):
-                sizes = f"{len(part)} probes and {len(gallery)} gallery rows"
-                remedy = "return one score per probe (rows) and gallery row (columns)"
-                raise InputError("metric", f"returned an array of shape {block.shape} for {sizes}", remedy)
-            return -block if distance else block
-        if metric == "cosine":
-            with np.errstate(invalid="ignore", divide="ignore"):
-                unit, other = (points / np.linalg.norm(points, axis=1, keepdims=True) for points in (part, gallery))
-            return np.asarray(unit @ other.T)
-        part = part - centre
-        block = part @ moved.T
-        block *= -2.0
-        block += length
-        block += (part * part).sum(axis=1)[:, None]
-        np.sqrt(np.maximum(block, 0.0, out=block), out=block)
-        return np.asarray(np.negative(block, out=block))
-
-    return compare
 
 
 def _array(values: Any, name: str) -> NDArray[Any]:
@@ -450,20 +341,6 @@ def _match(
     return columns, cases
 
 
-def _counts(values: Any, name: str) -> Floats:
-    try:
-        array = _as_floats(_array(values, name).ravel())
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(name, "contains values that are not numbers", "give one count per case") from None
-    if array.size == 0:
-        raise InputError(name, "is empty", "give one count per case")
-    bad = np.flatnonzero(~(array >= 0) | (array != np.floor(array)))
-    if bad.size:
-        row = int(bad[0])
-        raise InputError(name, f"is {array[row]:g}", "counts are whole numbers from 0", row=row)
-    return array
-
-
 def _shared_total(matrix: NDArray[Any], distance: bool) -> tuple[float | None, float]:
     """What every row sums to, and the smallest share above 0; None where a value is negative or the sums differ.
 
@@ -497,10 +374,10 @@ def _label_hints(block: Floats, labels: NDArray[Any] | None, columns: Indices, c
         shifted = float(np.mean(best == read_as + step))
         if shifted > 2.0 * read + 2.0 / best.size:
             text = (
-                "Labels were read as counting from 0, which makes {read:.0%} of the cases right; one column further "
-                "{side} it would be {shifted:.0%}. If that is what you mean, pass {remedy}."
+                f"Labels were read as counting from 0, which makes {read:.0%} of the cases right; one column further "
             )
-            return [Note("shifted_labels", text, read=read, side=side, shifted=shifted, remedy=remedy)]
+            text += f"{side} it would be {shifted:.0%}. If that is what you mean, pass {remedy}."
+            return [Note("shifted_labels", text)]
     return []
 
 

@@ -1,9 +1,8 @@
 """What was observed, and what a method may look at of it.
 
 A test case of a ``k1``-class task is summed up by how many of its ``k1 − 1`` distractors the right class beats
-(``L``) and how many it ties (``t``). The histogram of ``L`` is all that the rank methods need. A task has three forms:
-cases compared with every class, wins alone, accuracies alone. Each can show itself whole, by random parts of its
-classes (for the back-test) and resampled (for the interval).
+(``L``) and how many it ties (``t``). The histogram of ``L`` is all that the rank methods need. A task can show itself
+whole, by random parts of its classes (for the back-test) and resampled (for the interval).
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +29,6 @@ _ENOUGH_CASES = 5000
 Ties = Literal["random", "optimistic", "pessimistic"]
 TIE_RULES: tuple[Ties, ...] = ("random", "optimistic", "pessimistic")
 LOST_OF_TIES: dict[Ties, float] = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}
-NoteKind = Literal[
-    "far", "cut_off", "no_errors", "few_errors", "few_classes", "upside_down", "shifted_labels", "probabilities",
-    "ties", "wins_alone", "no_scores", "not_marginal", "no_interval", "families", "few_strangers", "one_law",
-]  # fmt: skip
 # Points of the curve that are fitted; TaskEvidence.sketch says why so few are enough.
 _CURVE_POINTS = 120
 # Up to so many classes the matrix of credits (720 kB) is kept for all resamples; beyond, a recursion takes its place.
@@ -46,25 +41,22 @@ BIN_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
 
 
 class Note(str):
-    """A sentence; ``kind`` and ``facts`` say the same to a program.
+    """A sentence; ``kind`` is its name for a program.
 
-    >>> note = Note("few_errors", "Only {wrong} of {cases} cases were wrong.", wrong=3, cases=100)
-    >>> note, note.kind, note.facts["wrong"]
-    ('Only 3 of 100 cases were wrong.', 'few_errors', 3)
+    >>> note = Note("few_errors", "Only 3 of 100 cases were wrong.")
+    >>> note, note.kind
+    ('Only 3 of 100 cases were wrong.', 'few_errors')
     """
 
-    kind: NoteKind
-    facts: dict[str, Any]
-    _text: str
+    kind: str
 
-    def __new__(cls, kind: NoteKind, text: str, **facts: Any) -> Note:
-        """The sentence is ``text`` with the facts filled in."""
-        note = super().__new__(cls, text.format(**facts))
-        note.kind, note.facts, note._text = kind, facts, text
+    def __new__(cls, kind: str, text: str) -> Note:
+        note = super().__new__(cls, text)
+        note.kind = kind
         return note
 
-    def __getnewargs_ex__(self) -> tuple[Any, dict[str, Any]]:  # for pickle and copy
-        return (self.kind, self._text), self.facts
+    def __reduce__(self) -> tuple[type[Note], tuple[str, str]]:  # for pickle and copy
+        return Note, (self.kind, str(self))
 
 
 def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, ties: Ties) -> Floats:
@@ -214,6 +206,7 @@ class ScoreSample:
     resampled: bool = False
     ties: Ties = "random"
 
+    @cached_property
     def standing(self) -> tuple[Floats, Floats]:
         """Middle and spread of every row, found from the row itself where they were not given."""
         if self.middle is not None and self.spread is not None:
@@ -284,23 +277,18 @@ def middle_and_spread(rows: Floats) -> tuple[Floats, Floats]:
 class TaskEvidence:
     """One task of ``n_classes`` classes as the methods see it.
 
-    ``histogram[L]`` is the share of cases (classes weighing equally) that beat ``L`` distractors. It is missing
-    where only accuracies were given, and ``scores`` where only wins were. ``kept`` is the share of cases that beat
-    the rest of their own family; everything else is about those alone.
+    ``histogram[L]`` is the share of cases (classes weighing equally) that beat ``L`` distractors; without ``scores``
+    some are not finite. ``kept`` is the share of cases that beat the rest of their own family; all else is about those.
     """
 
     n_classes: int
-    histogram: Floats | None = None
+    histogram: Floats = field(default_factory=lambda: np.empty(0))
     scores: ScoreSample | None = None
-    pairs: tuple[Floats, Floats] | None = None
     kept: float = 1.0
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats]:
-        """Every known ``k`` ≥ 2 and the average test accuracy there."""
-        if self.pairs is not None:
-            return self.pairs
-        assert self.histogram is not None
+        """Every ``k`` from 2 on and the average test accuracy there."""
         k = np.arange(2.0, self.n_classes + 1.0)
         if self.n_classes <= _SMALL:
             return k, np.asarray(self.histogram @ _credits(self.n_classes), dtype=np.float64)
@@ -313,10 +301,6 @@ class TaskEvidence:
         A curve of thousands of points has a few dozen degrees of freedom: least squares on these points, each
         weighted by its stretch, is least squares on all of them.
         """
-        if self.pairs is not None:
-            k, accuracy = self.pairs
-            return k, accuracy, np.ones(k.size)
-        assert self.histogram is not None
         k = np.arange(2.0, self.n_classes + 1.0)
         if k.size > _CURVE_POINTS:
             k = np.unique(np.round(np.geomspace(2.0, self.n_classes, _CURVE_POINTS)))
@@ -328,7 +312,9 @@ class TaskEvidence:
     def known_scores(self, complete_for: str = "") -> ScoreSample:
         """The scores, for a method that cannot do without them, or not without every one of them (its name)."""
         if self.scores is None:
-            raise InputError("method", "needs the scores themselves, not only wins", "use a rank method or give scores")
+            raise InputError(
+                "method", "needs finite scores", "replace ±inf or use a rank method such as 'probit_normal'"
+            )
         if complete_for and self.scores.depth is not None:
             kept = "needs every score, and these are too many to keep; only the best of each case are"
             remedy = "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes"
@@ -338,8 +324,7 @@ class TaskEvidence:
     @property
     def last_accuracy(self) -> float:
         """Accuracy at the largest number of classes seen, losses inside the own family included."""
-        last = float(self.histogram[-1]) if self.histogram is not None else float(self.curve[1][-1])
-        return self.kept * last
+        return self.kept * float(self.histogram[-1])
 
     def whole_task(self, fit: Favorability) -> Favorability:
         """A fit to the cases that beat their own family, with those that did not: these never win again."""
@@ -383,12 +368,8 @@ class GrowthMethod(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class WinsTask:
-    """Distractors beaten and tied per case, out of ``n_classes − 1``; ``case_share`` weighs classes equally.
-
-    Which distractors they were is unknown, so a smaller or resampled set of competitors is drawn for every case
-    on its own. What cases share, a class that beats many of them, cannot be seen: intervals are a little short.
-    """
+class Wins:
+    """Distractors beaten and tied per case, out of ``n_classes − 1``; ``case_share`` weighs classes equally."""
 
     n_classes: int
     case_class: Indices
@@ -396,9 +377,6 @@ class WinsTask:
     beaten: Floats
     tied: Floats
     ties: Ties
-    classes_each: float = 1.0
-    hints: tuple[Note, ...] = ()
-    has_scores = False
 
     @property
     def n_cases(self) -> int:
@@ -415,51 +393,6 @@ class WinsTask:
         weight = class_weight[self.case_class] * self.case_share
         return np.asarray(weight / weight.sum(), dtype=np.float64)
 
-    def evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
-        """The task in which every class appears as often as ``copies`` tells; wins of all cases in it."""
-        drawn = copies[self.case_class] > 0
-        weight = self.case_weight(copies)[drawn]
-        return TaskEvidence(n_classes, win_histogram(beaten[drawn], tied[drawn], weight, n_classes, self.ties))
-
-    def whole(self) -> TaskEvidence:
-        """All classes."""
-        return self.evidence(np.ones(max(self.n_classes, self.n_tested)), self.beaten, self.tied, self.n_classes)
-
-    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """A random part of the tested classes, each case against a random part of its competitors."""
-        size = max(2, round(share * self.n_classes))
-        for number in range(n):
-            rng = np.random.default_rng([seed, 3, number])
-            copies = np.zeros(self.n_tested)
-            copies[rng.choice(self.n_tested, max(1, round(share * self.n_tested)), replace=False)] = 1.0
-            drawn = copies[self.case_class] > 0
-            beaten, tied = np.zeros((2, self.n_cases), dtype=np.int64)
-            beaten[drawn], tied[drawn] = self.beaten[drawn], self.tied[drawn]
-            beaten[drawn] = rng.hypergeometric(beaten[drawn], self.n_classes - 1 - beaten[drawn], size - 1)
-            lost = self.n_classes - 1 - self.beaten[drawn].astype(np.int64) - tied[drawn]
-            tied[drawn] = rng.hypergeometric(tied[drawn], lost, size - 1 - beaten[drawn])
-            yield self.evidence(copies, beaten.astype(float), tied.astype(float), size)
-
-    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """Resampled classes, each case against competitors resampled for it alone."""
-        most = self.n_classes - 1
-        for number in range(n):
-            rng = np.random.default_rng([seed, 4, number])
-            copies = np.bincount(rng.integers(0, self.n_tested, self.n_tested), minlength=self.n_tested).astype(float)
-            drawn = copies[self.case_class] > 0
-            beaten, tied = self.beaten.copy(), self.tied.copy()
-            beaten[drawn] = rng.binomial(most, self.beaten[drawn] / most)
-            of_others = np.minimum(tied[drawn] / np.maximum(most - self.beaten[drawn], 1.0), 1.0)
-            tied[drawn] = rng.binomial((most - beaten[drawn]).astype(np.int64), of_others)
-            yield self.evidence(copies, beaten, tied, self.n_classes)
-
-    def standard_error(self, k: Floats) -> tuple[Floats, str]:
-        """Spread between classes; the competitors are taken as given, because who they were is unknown."""
-        if self.n_tested < 2:
-            return np.full(k.size, np.nan), "none: one class"
-        credit = tie_credit(self.beaten, self.tied, k, self.n_classes - 1, self.ties)
-        return spread_between_classes(credit, self.case_class), "spread between classes"
-
 
 @dataclass(frozen=True)
 class KeptScores:
@@ -473,12 +406,11 @@ class KeptScores:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreTask(WinsTask):
+class ScoreTask(Wins):
     """Test cases × classes, kept as bits: who beat whom (and who tied, where ties exist); 20,000 classes need 50 MB.
 
     Where classes come in families, ``n_classes`` counts families: a case competes with the best class of every other
-    family, and ``own_family`` is its chance to come out first in its own. Where scores are logarithms of probabilities,
-    ``probability_total`` is what those of a row sum to.
+    family, and ``own_family`` is its chance to come out first in its own.
     """
 
     beaten: Floats = field(init=False)
@@ -487,11 +419,12 @@ class ScoreTask(WinsTask):
     tied_bits: Bits | None = field(kw_only=True)
     scores: KeptScores | None = None
     own_family: Floats | None = None
-    probability_total: float | None = None
+    classes_each: float = 1.0
+    hints: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         wins = self.counts(np.ones((self.n_classes, 1)))
-        self.__dict__.update(beaten=wins[0][:, 0], tied=wins[1][:, 0], has_scores=self.scores is not None)
+        self.__dict__.update(beaten=wins[0][:, 0], tied=wins[1][:, 0])
 
     def counts(self, class_weight: Floats) -> list[Floats]:
         """Beaten and tied distractors of every case (rows) when classes weigh as in each column."""
@@ -509,8 +442,12 @@ class ScoreTask(WinsTask):
         for rows in row_blocks(self.n_cases, self.n_classes):
             yield rows, np.unpackbits(bits[rows], axis=1, count=self.n_classes).astype(np.float32)
 
+    def whole(self) -> TaskEvidence:
+        """All classes."""
+        return self.evidence(np.ones(self.n_classes), self.beaten, self.tied, self.n_classes)
+
     def evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
-        """The same with scores, and with the losses inside families."""
+        """The task in which every class appears as often as ``copies`` tells; wins of all cases in it."""
         drawn = copies[self.case_class] > 0
         weight = self.case_weight(copies)
         kept = 1.0
@@ -635,41 +572,3 @@ def spread_between_classes(credit: Floats, case_class: Indices) -> Floats:
     counts = np.bincount(number)
     means = np.stack([np.bincount(number, weights=column) / counts for column in credit.T], axis=1)
     return np.asarray(means.std(axis=0, ddof=1) / np.sqrt(counts.size), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class CurveTask:
-    """Known accuracies at some numbers of classes; nothing to resample, so no interval."""
-
-    k: Floats
-    accuracy: Floats
-    n_cases = n_tested = 0
-    classes_each = 1.0
-    hints: tuple[Note, ...] = ()
-    has_scores = False
-
-    @property
-    def n_classes(self) -> int:
-        """The largest number of classes seen."""
-        return int(self.k[-1])
-
-    def whole(self) -> TaskEvidence:
-        """All pairs."""
-        return TaskEvidence(self.n_classes, pairs=(self.k, self.accuracy))
-
-    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """The lower end of the curve: one part, whatever ``n``, because there is nothing random about it."""
-        lower = self.k <= share * self.k[-1]
-        if lower.any() and n > 0:
-            yield TaskEvidence(int(self.k[lower][-1]), pairs=(self.k[lower], self.accuracy[lower]))
-
-    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """None: pairs do not show how many cases or classes stand behind them."""
-        yield from ()
-
-    def standard_error(self, k: Floats) -> tuple[Floats, str]:
-        """Unknown."""
-        return np.full(k.size, np.nan), "none: accuracies without counts"
-
-
-ObservedTask = WinsTask | CurveTask
