@@ -42,7 +42,7 @@ DIST_INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENS
 AT_MINIMUM = (
     "catalogue", "golden", "inputs", "evaluate", "intervals", "bootstrap", "compare", "curves", "imports", "cli",
     "demo", "engines", "engines_sources", "extrapolation_methods", "page", "plots", "sklearn_agreement",
-    "sklearn_crossval", "sklearn_displays", "sklearn_quota_classifier", "sklearn_scorer",
+    "sklearn_crossval", "sklearn_displays", "sklearn_scorer",
     "sklearn_thresholds",
 )  # fmt: skip
 # Every Python that the classifiers of pyproject.toml name, and the next one: what they may disagree on.
