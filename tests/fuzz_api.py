@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_validate import CALLS, FUNCTIONS, OBJECTS, P, Y  # calls that are right
 
 SLOW = 20.0
-UNTRIED = ("to_html", "save", "to_csv", "explore", "plot", "fit")
+UNTRIED = ("to_html", "save", "to_csv", "plot", "fit")
 # of the library with its own objects, and an array's own way to take rows
 INTERNAL = {"Quotas.sizes", "Measure.compute", "Selection.__getitem__"}
 RESAMPLES = {"n_resamples": 9, "n_permutations": 9, "n_rounds": 2, "n_sets": 9}

@@ -663,13 +663,10 @@ def test_the_page_shows_the_batches_side_by_side(claims: Any, tmp_path: Any) -> 
 def test_the_plot_of_batches(claims: Any) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    from cutline.present.plots import plot_data
-
     _, y, s, day = claims
     ev = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"])
     axes = ev.plot("batches")
     assert [bar.get_height() for bar in axes.patches] == ev.at(quota=5).batches.column("hits")
-    assert plot_data(ev, "batches").column("hits") == ev.at(quota=5).batches.column("hits")
     both = cl.compare(y, {"a": s, "b": -s}, batch=day, quota=5, measures=["hit_rate"])
     axes = both.plot("batches")
     assert (len(axes.patches), len(axes.lines)) == (2 * 14, 2)

@@ -37,7 +37,6 @@ def test_the_page_says_what_the_evaluation_says(trees: Any, written: Path) -> No
     assert HOSTILE not in text
     for row in trees.most_confused(3):
         assert f"{row['share_of_class']:.1%}" in text
-    assert trees.explore(source={"file": "trees.csv"}).html == text
 
 
 def test_the_picker_opens_the_page_of_one_class(written: Path, browser: Any) -> None:  # noqa: F811

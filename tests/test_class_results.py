@@ -13,7 +13,6 @@ from scipy.stats import binomtest
 from tests.test_classes import NAMES, forest
 
 import cutline as cl
-from cutline.present.plots import plot_data
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +213,10 @@ def test_hard_predictions_compare_too() -> None:
 @pytest.mark.parametrize("kind", ["confusion", "risk_coverage", "calibration"])
 def test_pictures(trees: Any, kind: str) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
-    ax, data = trees.plot(kind), plot_data(trees, kind)
+    ax, curve = trees.plot(kind), trees.risk_coverage()
+    data = {"confusion": trees.confusion.rates, "calibration": trees.calibration()}.get(
+        kind, cl.results.Table(curve.thinned(160).to_dicts())
+    )
     if kind == "confusion":  # a row of the picture is a real class, as a row of the matrix is
         assert [text.get_text() for text in ax.texts] == [f"{count:g}" for count in data.column("cases")]
         np.testing.assert_allclose(ax.images[0].get_array().ravel(), data.column("share"))

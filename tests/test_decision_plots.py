@@ -28,14 +28,12 @@ def test_calibration_is_drawn_with_its_band(data) -> None:
 
 @pytest.mark.parametrize("kind", ["net_benefit", "expected_cost"])
 def test_decision_curves_show_every_model_and_both_extremes(data, kind: str) -> None:
-    from cutline.present.plots import plot_data
-
     y, p, q = data
     cmp = cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], n_resamples=20)
     ax = cmp.plot(kind)
     assert len(ax.lines) == 4
     assert {"everyone", "no one"} <= {text.get_text() for text in ax.texts}
-    assert len(plot_data(cmp, kind)) == 2 * 99
+    assert sum(len(line.get_xdata()) == 99 for line in ax.lines) == 4
     plt.close(ax.figure)
 
 
@@ -95,13 +93,13 @@ def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
 
 
 def test_each_model_is_drawn_with_its_own_segments(data) -> None:
-    from cutline.present.plots import plot_data
+    from cutline.present.plot_data import segments_frame
 
     y, p, _ = data
     q = np.random.default_rng(5).random(300)
     part = np.arange(300) % 3
     cmp = cl.compare(y, {"a": p, "b": q}, by=part, measures=["roc_auc"], n_resamples=20).segments
-    rows = plot_data(cmp, "segments", measure="roc_auc")
+    rows = segments_frame(cmp, measure="roc_auc")
     for row in rows:
         if row["segment"] is not None:
             here = part == int(row["segment"])

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
 # A result shows itself: these methods, and nothing else below it, load the room that draws.
-SHOWING = ("plot", "to_html", "to_markdown", "__repr__", "_repr_html_", "explore", "sections")
+SHOWING = ("plot", "to_html", "to_markdown", "__repr__", "_repr_html_", "sections")
 
 
 class Import(NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 
 import cutline as cl
 from cutline.decide.list_size import thinned_hits
-from cutline.present.plots import plot_data
+from cutline.present.plot_data import list_size_frame
 from cutline.results import ListSizePoint
 from test_cli import refused, run
 
@@ -174,7 +174,7 @@ def test_a_share_is_one_of_that_list() -> None:
     ev = cl.evaluate(*sample(6, 400), quota=0.05, interval=None)
     assert ev.at(quota=0.05, list_size=4000).taken == 200
     assert ev.at(quota=0.05).taken == 20
-    (row,) = [row for row in plot_data(ev, "list_size", list_size=4000) if row["list_size"] == 4000]
+    (row,) = [row for row in list_size_frame(ev, list_size=4000) if row["list_size"] == 4000]
     assert row["places"] == 200
     assert "in 200 places" in next(iter(ev.sections(list_size=4000))).sentences[0]
 

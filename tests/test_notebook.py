@@ -97,7 +97,7 @@ def test_the_roc_passes_through_its_points_and_marks_the_quota(ev: cl.results.Ev
 
 def test_the_gain_counts_places_and_marks_the_quota(ev: cl.results.Evaluation) -> None:
     gain = pictures(ev)["Hits found"]
-    _, line, cut = points(gain, (0, 10), (0, 5))
+    _, _, cut, line = points(gain, (0, 10), (0, 5))
     assert any(near(found, (2, 2), 10, 5) for found in line)
     assert near(dots(gain, (0, 10), (0, 5))[0], (4, 3), 10, 5)
     assert near(cut[0], (4, 0), 10, 5)

@@ -17,7 +17,7 @@ import pytest
 import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import Chart, nice_ticks, short
-from cutline.present.explorer import QuotaLines, coded, explorer_data, quota_chart, steps_of
+from cutline.present.explorer import coded, explorer_data, quota_chart, steps_of
 from cutline.present.page import packed, page, write_page
 from cutline.present.plot_data import at_stops, qrecall_intervals, quota_stops
 from cutline.table import Table
@@ -243,8 +243,8 @@ def test_a_chart_without_a_script_shows_the_curve_where_it_is(log: bool, sample:
     ev = cl.evaluate(y, s, interval=None)
     rows, positives = int(ev.facts["rows"]), int(ev.facts["positives"])
     stops = quota_stops(rows)
-    lines = QuotaLines([explorer_data(ev, stops)], stops, 9, rows, positives, log)
-    chart = quota_chart("gain", lines).svg()
+    how: dict[str, Any] = {"place": 10, "prices": (None, None), "log": log}
+    chart = quota_chart("gain", [ev], [explorer_data(ev, stops)], stops, **how).svg()
     left, top, width, height = map(float, re.search(r'data-box="([^"]+)"', chart)[1].split())
     drawn = re.search(r'data-curve="0" points="([^"]+)"', chart)[1]
     x, up = np.array([pair.split(",") for pair in drawn.split()], dtype=float).T
@@ -385,8 +385,8 @@ def test_bands_stay_within_the_places_and_the_positives(sample: Any) -> None:
         rows, positives = int(ev.facts["rows"]), int(ev.facts["positives"])
         stops = quota_stops(rows)
         model = explorer_data(ev, stops)
-        lines = QuotaLines([model], stops, 9, rows, positives, False)
-        low, high = lines.band("gain", model, np.arange(rows))
+        chart = quota_chart("gain", [ev], [{**model, "drawn": np.arange(rows)}], stops, place=10, prices=(None, None))
+        low, high = next(mark.y for mark in chart.marks if mark.tag.startswith("data-band"))
         assert (high <= np.minimum(stops, positives) + 1e-9).all()
         assert (low <= model["hits"] + 1e-3).all()
         assert (model["hits"] <= high + 1e-3).all()

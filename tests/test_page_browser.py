@@ -422,21 +422,6 @@ def test_without_scripts_the_charts_are_there(browser: Any, address: str) -> Non
     page.close()
 
 
-def test_the_page_moves_its_cut_inside_a_notebook(browser: Any, comparison: Any, tmp_path: Path) -> None:
-    shown = comparison.explore(height=700)._repr_html_()
-    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
-    page = browser.new_page()
-    page.goto((tmp_path / "notebook.html").as_uri())
-    frame = page.frame_locator("iframe")
-    frame.locator("html[data-ready]").wait_for(state="attached")
-    frame.locator("#quota").fill("137")
-    frame.locator("html[data-shown-quota='137']").wait_for(state="attached")
-    hits = [count(ev.at(quota=137).tp) for ev in comparison.evaluations.values()]
-    cells = frame.locator('#at tr[data-row="hits"] td')
-    assert [cells.nth(k).evaluate("c => c.firstChild.data") for k in range(3)] == hits
-    page.close()
-
-
 @pytest.fixture(scope="module")
 def clear(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page on which each of eight models leads for sure somewhere, or is clearly behind."""

@@ -14,8 +14,9 @@ import pytest
 import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import colour
-from cutline.present.plot_data import thinned
-from cutline.present.plots import KINDS, plot, plot_data
+from cutline.present.figures import FIGURES
+from cutline.present.plot_data import reliability, score_histogram, thinned
+from cutline.present.plots import KINDS, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -77,6 +78,10 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         return cl.screen(one.sample.positive, [(scores["tree"], 0.5), (scores["logistic"], 20)], n_resamples=50), {}
     if kind == "calibration":
         return one.calibration(), {}
+    if kind == "who_leads":
+        rng, labels = np.random.default_rng(3), np.repeat(np.arange(20), 2)
+        scores = {name: rng.normal(size=(40, 20)) + 2.0 * (labels[:, None] == np.arange(20)) for name in "ab"}
+        return cl.extrapolate(scores, labels, k=[40], method="mixture", n_resamples=20), {}
     if kind == "swaps":
         return comparison.swaps("tree", "network", quota=60), {}
     if kind in ("segments", "trend"):
@@ -97,7 +102,7 @@ def test_every_plot_draws_on_the_axes_it_is_given(kind: str, comparison: Any, on
     assert plot(result, kind, ax=ax, **options) is ax
     assert ax.get_title(loc="left")
     assert figure.axes == [ax]
-    assert len(plot_data(result, kind, **options)) > 0
+    assert FIGURES[kind](result, **options).marks
 
 
 def cells(result: Any, kind: str, *, keep: bool = False, **options: Any) -> np.ndarray:
@@ -155,7 +160,7 @@ def test_a_missing_line_is_noticed(comparison: Any) -> None:
 
 
 def line(ax: Any, label: str) -> tuple[np.ndarray, np.ndarray]:
-    found = [drawn for drawn in ax.get_lines() if drawn.get_label() == label]
+    found = [drawn for drawn in ax.get_lines() if str(drawn.get_label()).partition(":")[0] == label]
     assert len(found) == 1
     return np.asarray(found[0].get_xdata(), float), np.asarray(found[0].get_ydata(), float)
 
@@ -170,25 +175,22 @@ def test_roc_is_the_curve_and_its_area(columns: Any, comparison: Any) -> None:
 
 def test_hit_rate_and_qrecall_meet_at_the_positives(columns: Any, comparison: Any, one: Any) -> None:
     n_pos = int(np.sum(columns[0]))
-    rows = plot_data(one, "quota_rates")
-    at = rows.column("quota").index(n_pos)
-    assert rows[at]["hit_rate"] == pytest.approx(rows[at]["qrecall"])
     ax = plot(one, "quota_rates")
-    for label, name in (("hit rate", "hit_rate"), ("recall (Qrecall)", "qrecall")):
-        assert line(ax, label)[1] == pytest.approx(np.array(rows.column(name)))
+    (places, rate), (_, recall) = line(ax, "hit rate"), line(ax, "recall (Qrecall)")
+    assert rate[places == n_pos] == pytest.approx(recall[places == n_pos])
     with pytest.raises(cl.InputError, match="show one model"):
         plot(comparison, "quota_rates")
 
 
 @pytest.mark.parametrize("kind", ["roc", "precision_recall", "gain", "hit_rate", "lift"])
 def test_the_band_drawn_is_the_curves_own(kind: str, one: Any) -> None:
-    shade = one.curve("qrecall" if kind == "gain" else kind).band(level=0.9)
-    drawn = plot(one, kind, level=0.9).collections[0].get_paths()[0].vertices
+    shade = one.curve("qrecall" if kind == "gain" else kind).band()
+    drawn = plot(one, kind).collections[0].get_paths()[0].vertices
     ends = [shade.low, shade.high]
     if kind == "gain":  # within the positives of this list
         ends = [np.minimum(end * one.facts["positives"], shade.x) for end in ends]
     for end in ends:
-        known = np.isfinite(end)
+        known = np.isfinite(shade.low + shade.high)
         points = {(round(x, 9), round(y, 9)) for x, y in drawn}
         assert {(round(x, 9), round(y, 9)) for x, y in zip(shade.x[known], end[known], strict=True)} <= points
 
@@ -204,47 +206,43 @@ def test_curves_over_quotas_are_what_at_gives(kind: str, comparison: Any) -> Non
 
 
 def test_qrecall_areas_give_pem(one: Any) -> None:
-    rows = plot_data(one, "qrecall")
-    quota = np.array(rows.column("quota"))
-    assert quota.tolist() == list(range(1, 401))
-    model, chance, best = (np.array(rows.column(c)) for c in ("qrecall", "chance", "perfect"))
+    places, model = line(plot(one, "qrecall"), one.name)
+    assert places.tolist() == list(range(1, 401))
+    n_pos = one.facts["positives"]
+    chance, best = places / 400, np.minimum(places, n_pos) / n_pos
     assert (model - chance).sum() / (best - chance).sum() == pytest.approx(one["pem"].value, abs=1e-12)
     legend = plot(one, "qrecall").get_legend()
-    assert f"{one['pem'].value:.3f}" in legend.get_title().get_text()
-    assert {"S1: better than chance", "S3: perfect over chance"} <= {t.get_text() for t in legend.get_texts()}
+    words = {text.get_text() for text in legend.get_texts()}
+    pem = f"PEM = (S1 − S2) / S3 = {one['pem'].value:.3f}"
+    assert {"S1: better than chance", "S3: perfect over chance", pem} <= words
 
 
 def test_tpr_fpr_shows_the_ks_distance(columns: Any, comparison: Any) -> None:
     y, models = columns
-    rows = plot_data(comparison, "tpr_fpr")
-    for name, score in models.items():
-        largest = max(abs(row["distance"]) for row in rows if row["model"] == name)
-        assert largest == pytest.approx(cl.ks_statistic(y, score), abs=1e-12)
     words = plot(comparison, "tpr_fpr").get_legend().get_texts()
     assert any(f"{cl.ks_statistic(y, models['tree']):.3f}" in t.get_text() for t in words)
 
 
 def test_profit_is_value_times_hits_less_cost(comparison: Any) -> None:
-    rows = [r for r in plot_data(comparison, "profit", cost=5.0, value=20.0) if r["model"] == "network"]
-    ev = comparison.evaluations["network"]
+    ev, ax = comparison.evaluations["network"], plot(comparison, "profit", cost=5.0, value=20.0)
+    places, profit = line(ax, "network")
     for quota in (1, 20, 120, 400):
-        point = ev.at(quota=quota)
-        row = rows[quota - 1]
-        assert row["profit"] == pytest.approx(20 * point.tp - 5 * quota)
-        assert row["low"] == pytest.approx(20 * point.expected_hits.low - 5 * quota)
+        assert profit[places == quota] == pytest.approx(20 * ev.at(quota=quota).tp - 5 * quota)
+    top = places[int(np.argmax(profit))]
+    assert f"network: best at {top:.0f}" in {text.get_text() for text in ax.get_legend().get_texts()}
 
 
 def test_histogram_holds_every_case_once(one: Any) -> None:
-    rows = plot_data(one, "histogram", bins=10)
+    rows = score_histogram(one, bins=10)
     assert sum(row["positives"] for row in rows) == one.facts["positives"]
     assert sum(row["negatives"] for row in rows) == one.facts["negatives"]
     assert (rows[0]["from"], rows[-1]["to"]) == (0.0, 1.0)
     infinite = cl.evaluate([1, 0, 1], [np.inf, -np.inf, 0.0], interval=None)
-    assert sum(row["positives"] for row in plot_data(infinite, "histogram", bins=4)) == 2
+    assert sum(row["positives"] for row in score_histogram(infinite, bins=4)) == 2
 
 
 def test_reliability_keeps_ties_together_and_every_row(one: Any) -> None:
-    rows = plot_data(one, "reliability", bins=5)
+    rows = reliability(one, bins=5)
     assert sum(row["rows"] for row in rows) == 400
     assert sum(row["rows"] * row["share_positive"] for row in rows) == pytest.approx(one.facts["positives"])
     assert all(row["low"] <= row["share_positive"] <= row["high"] for row in rows)
@@ -253,10 +251,11 @@ def test_reliability_keeps_ties_together_and_every_row(one: Any) -> None:
 
 
 def test_forest_and_dominance_draw_their_rows(comparison: Any) -> None:
-    rows = plot_data(comparison, "forest", measures=["roc_auc", "hit_rate@20"])
-    assert [(r["measure"], r["model"]) for r in rows][:2] == [("roc_auc", "tree"), ("roc_auc", "logistic")]
-    assert rows[0]["value"] == comparison.evaluations["tree"]["roc_auc"].value
-    stretches = plot_data(comparison, "dominance")
+    ax = plot(comparison, "forest", measures=["roc_auc", "hit_rate@20"])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["roc_auc", "hit_rate@20"]
+    values = {float(mark.get_xdata()[0]) for mark in ax.get_lines() if mark.get_marker() == "o"}
+    assert values == {ev[key].value for ev in comparison.evaluations.values() for key in ("roc_auc", "hit_rate@20")}
+    stretches = comparison.dominance()
     bars = plot(comparison, "dominance").patches
     assert len(bars) == sum(row["clear"] for row in stretches)
 
@@ -276,8 +275,6 @@ def test_unknown_and_impossible_plots_say_so(comparison: Any, one: Any) -> None:
     with pytest.raises(InputError, match="extrapolation"):
         plot(one, "extrapolation")
     weighted = cl.evaluate([0, 1, 1], [0.1, 0.4, 0.9], sample_weight=[1, 2, 1], interval=None)
-    with pytest.raises(InputError, match="weighted"):
-        plot(weighted, "profit", cost=1, value=2)
     assert plot(weighted, "roc", band=False) is not None
 
 
@@ -286,20 +283,19 @@ def test_weights_are_cases_on_the_axis_of_a_quota(kind: str) -> None:
     y, s, w = [0, 1, 1, 0], [0.1, 0.4, 0.9, 0.7], [1, 2, 1, 3]
     weighted = cl.evaluate(y, s, sample_weight=w, interval=None)
     repeated = cl.evaluate(np.repeat(y, w), np.repeat(s, w), interval=None)
-    at_ends = plot_data(weighted, kind)
-    everywhere = plot_data(repeated, kind)
-    x, y = at_ends.columns[1:3]
-    for row in at_ends:
-        same = [other[y] for other in everywhere if other[x] == row[x]]
-        assert row[x] == 0 or same == [pytest.approx(row[y])]
-    assert plot(weighted, kind, band=False).get_xlim() == (0, 7)
+    drawn = plot(weighted, kind, band=False)
+    everywhere = dict(zip(*line(plot(repeated, kind, band=False), "model"), strict=True))
+    for place, value in zip(*line(drawn, "model"), strict=True):
+        assert place == 0 or everywhere[place] == pytest.approx(value)
+    low, high = drawn.get_xlim()
+    assert low <= 0 < 7 <= high < 7.2
 
 
 def test_profit_without_prices_says_what_to_give(one: Any) -> None:
     with pytest.raises(InputError, match=r"needs cost=… per place and value=… per hit$"):
         one.plot("profit")
     with pytest.raises(InputError, match=r"needs value=… per hit$"):
-        plot_data(one, "profit", cost=1.0)
+        plot(one, "profit", cost=1.0)
 
 
 def test_what_is_not_axes_is_refused(extrapolated: Any) -> None:
@@ -308,13 +304,11 @@ def test_what_is_not_axes_is_refused(extrapolated: Any) -> None:
 
 
 def test_the_extrapolation_plot_is_one_and_the_same(extrapolated: Any) -> None:
-    numbers = plot_data(extrapolated, "extrapolation", until=400)
-    assert {row["kind"] for row in numbers} == {"observed", "extrapolated"}
-    assert numbers[-1]["classes"] == 400
     by_method, by_kind = extrapolated.plot(until=400), plot(extrapolated, "extrapolation", until=400)
     assert len(by_method.lines) == len(by_kind.lines)
     assert by_method.get_xlim() == by_kind.get_xlim() == (2, 400)
-    joint = [row["accuracy"] for row in numbers if row["classes"] == 50]
+    lines = [drawn for drawn in by_kind.lines if drawn.get_color() in ("#222222", colour(0))]
+    joint = [np.interp(50, drawn.get_xdata(), drawn.get_ydata()) for drawn in lines if len(drawn.get_xdata()) > 2]
     assert joint[0] == pytest.approx(joint[1], abs=1e-9)
 
 
@@ -365,15 +359,9 @@ def test_roc_is_square_and_its_legend_has_the_areas(comparison: Any) -> None:
         assert f"{name}: AUC {e.value:.3f} ({e.low:.3f} to {e.high:.3f})" in words
 
 
-def test_lines_over_places_are_named_beside_them(comparison: Any) -> None:
-    ax = plot(comparison, "gain")
-    assert ax.get_legend() is None
-    names = {text.get_text(): text for text in ax.texts}
-    for k, name in enumerate(comparison.evaluations):
-        x, y = names[name].xy
-        places, hits = line(ax, name)
-        assert y == pytest.approx(np.interp(x, places, hits), abs=0.5)
-        assert names[name].get_color() == colour(k)
+def test_lines_over_places_are_named_in_their_colours(comparison: Any) -> None:
+    names = {text.get_text(): text.get_color() for text in plot(comparison, "gain").get_legend().get_texts()}
+    assert names == {name: colour(k) for k, name in enumerate(comparison.evaluations)}
 
 
 def test_one_model_is_shaded_unless_all_are_asked_for(comparison: Any, one: Any) -> None:

@@ -385,11 +385,11 @@ def test_models_are_compared_in_each_segment() -> None:
 def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cutline.present.plots import plot_data
+    from cutline.present.plot_data import segments_frame
 
     g = np.where(np.arange(N) == 0, "<b>alone</b>", G)
     seg = cl.evaluate(Y, P, by=g, quota=50, measures=["roc_auc", "hit_rate"]).segments
-    data = plot_data(seg, "segments", measure="roc_auc")
+    data = segments_frame(seg, measure="roc_auc")
     assert sorted(data.column("segment")[:-1]) == sorted(seg.names)
     assert data[-1]["segment"] is None
     assert {row["segment"]: row["low"] for row in data}["east"] == seg["east"]["roc_auc"].low

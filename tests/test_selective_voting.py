@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
-from cutline.present.plots import plot_data
+from cutline.present.figures import voting
 from samples import quietly
 
 Y = [1, 0, 1, 0, 1, 0]
@@ -230,9 +230,9 @@ def test_marks_have_a_scale_from_chance_to_perfect() -> None:
     n_pos, n = int(y.sum()), len(y)
     assert v.scales["average_qrecall"] == pytest.approx(((n + n_pos) / (2 * n), 1.0))
     assert v.scales[f"quota_pearson@{n_pos}"] == (0.0, 1.0)
-    rows = plot_data(v, "voting")
+    drawn = next(mark for mark in voting(v).marks if mark.words == "average_hit_rate")
     first = cl.chance_adjusted("average_hit_rate", y, models[v.order[0]])
-    assert rows[0]["average_hit_rate above chance"] == pytest.approx(first)
+    assert drawn.y[0] == pytest.approx(first)
 
 
 def test_too_few_of_a_class_leave_the_choice_open() -> None:

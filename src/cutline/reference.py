@@ -168,7 +168,6 @@ PARAMETERS: dict[str, str] = {
     "ax": "The matplotlib Axes to draw on. By default a new figure is made.",
     "kind": "Which plot to draw; the kinds are listed above.",
     "options": "Further options of the plot, such as ``band=True`` or ``threshold=``.",
-    "explore.options": "Options of the page, as for ``to_html``.",
     "path": "Where to write the file.",
     "indent": "Spaces of indentation; None writes a single line.",
     "height": "The height of the page in the notebook, in pixels.",

@@ -11,16 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from .errors import InputError, NoSuchKey, how_to_install, listed, look_up, show
 from .estimate import Estimate, Interval
 from .reference import documented
 from .types import Axes, FilePath
 from .validate import checked
-
-if TYPE_CHECKING:
-    from .present.page import PageView
 
 
 @documented
@@ -315,12 +312,6 @@ class HasReport(HasSections):
         from .present.page import write_page
 
         return write_page(self, path, **options)
-
-    def explore(self, *, height: int = 900, **options: Any) -> PageView:
-        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
-        from .present.page import PageView, page
-
-        return PageView(page(self, **options), height)
 
 
 class HasSegments(Generic[V]):

@@ -235,14 +235,9 @@ class GrowthComparison(GrowthResult):
 
     def plot(self, ax: Axes | None = None) -> Any:
         """The difference by number of classes with its simultaneous band (matplotlib)."""
-        from matplotlib import pyplot
+        from ..present.plots import plot
 
-        from ..present.figures import who_leads
-        from ..present.plots import draw_chart
-
-        axes = pyplot.subplots(figsize=(7.0, 4.5), layout="constrained")[1] if ax is None else ax
-        draw_chart(axes, who_leads(self))
-        return axes
+        return plot(self, "who_leads", ax=ax)
 
 
 def compare_growth(

@@ -144,7 +144,9 @@ class Chart:
     models: Sequence[str] = ()  # names of the lines, where there are several
     caption: str = ""  # what stands below it, if not its words
     area: PlotArea = USUAL
-    key: Sequence[tuple[str, str]] = ()  # names with their colours, at the top right
+    key: list[tuple[str, str]] = field(default_factory=list)  # names with their colours, at the top right
+    finding: str = ""  # what a plot states as its title
+    square: bool = False  # one unit is as long on both axes of a plot
     marks: list[Mark] = field(default_factory=list)
 
     def across(self, x: float) -> float:
@@ -161,7 +163,7 @@ class Chart:
 
     def reference(self, x: Any, y: Any, *, perfect: bool = False, tag: str = "") -> None:
         """A grey line that the eye compares with: dotted for chance, dashed for what is perfect or the whole."""
-        self.line(x, y, GREY, PERFECT if perfect else CHANCE, tag=tag)
+        self.line(x, y, GREY, PERFECT if perfect else CHANCE, tag=tag, size=1.1)
 
     def upright(self, x: float) -> None:
         """A vertical line over the whole height; none beyond the ends of the scale."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..decide.planning import amount
 from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
-from .charts import TITLES, Chart, colour, dash
-from .figures import dots_chart, found_rows, share_rows
-from .plot_data import Whole, at_stops, axis_end, qrecall_intervals, quota_stops, thinned
+from .charts import Chart, colour
+from .figures import dots_chart, found_rows, in_unit, places_chart, reference_places, share_rows
+from .plot_data import Whole, at_stops, qrecall_intervals, quota_stops, thinned
 from .words import rounded
 
 if TYPE_CHECKING:
@@ -67,8 +65,6 @@ def explorer(
     logarithmic = rows > 2000 and start < rows * 0.02
     models = [explorer_data(ev, stops) for ev in evaluations]
     between = quota_range(evaluations)
-    ends = None if between is None else (between["sizes"][0], between["sizes"][-1])
-    lines = QuotaLines(models, stops, place, rows, positives, logarithmic, cost, value, ends)
     names = [ev.name for ev in evaluations]
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
     coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
@@ -83,14 +79,9 @@ def explorer(
         low, high = plan.profit.interval
         expected = amount(plan.expected_profit, high - low)
         planned = {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
-    points = {ev.name: ev.at(quota=start) for ev in evaluations}
-    charts = []
-    for kind in QUOTA_CHARTS:  # that follow the slider, as they are at the quota where it starts
-        words = "Value × hits − cost × places."
-        if kind != "profit":
-            each = "; ".join(f"{name} {_at_start(kind, point)}" for name, point in points.items())
-            words = f"At {pluralize(start, 'place')}: {each}."
-        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and None in (cost, value)))
+    ends = (1, 1) if between is None else (between["sizes"][0], between["sizes"][-1])
+    how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic, "between": ends}
+    charts = [quota_chart(kind, evaluations, models, stops, **how) for kind in QUOTA_CHARTS]
     level = f"{first.settings.level:.0%}"
     picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
     picture.caption = (
@@ -123,7 +114,7 @@ def explorer(
             "value": value,
             "log": logarithmic,
             "models": [coded(model, stops) for model in models],
-            "reference": reference_places(rows, positives).tolist(),
+            "reference": reference_places(evaluations).tolist(),
             "range": between,
             "colours": [colour(k) for k in range(len(models))],
             "level": level,
@@ -135,10 +126,31 @@ def explorer(
     }
 
 
-def _at_start(kind: str, point: Any) -> str:
-    if kind == "gain":
-        return count(point.tp)
-    return f"{point.lift:.2f}" if kind == "lift" else f"{getattr(point, kind):.1%}"
+def quota_chart(
+    kind: str, evaluations: Sequence[Evaluation], models: Sequence[Mapping[str, Any]], stops: Whole, **how: Any
+) -> Chart:
+    """A chart that follows the slider, as it is at the quota where that starts; ``how``: as ``places_chart`` takes it.
+
+    The band is that of the model that finds most.
+    """
+    prices, points = how["prices"], {ev.name: ev.at(quota=how["place"]) for ev in evaluations}
+    drawn = [(stops[model["drawn"]], model["hits"][model["drawn"]]) for model in models]
+    lines = [(places, in_unit(kind, hits, places, evaluations, prices)) for places, hits in drawn]
+    lead = int(np.argmax([point.tp for point in points.values()]))
+    places, found = drawn[lead][0], (column[models[lead]["drawn"]] for column in models[lead]["found"])
+    # never more than the places or the positives
+    limits = (in_unit(kind, np.minimum(hits, places), places, evaluations, prices) for hits in found)
+    chart = places_chart(kind, evaluations, lines, bands=[(lead, places, *limits)], **how)
+    chart.linked = f'data-kind="{kind}"'
+    if kind == "profit":
+        chart.words, chart.hidden = "Value × hits − cost × places.", None in prices
+        return chart
+    each = []
+    for name, point in points.items():
+        shown = {"gain": count(point.tp), "lift": f"{point.lift:.2f}"}
+        each.append(f"{name} {shown.get(kind) or f'{getattr(point, kind):.1%}'}")
+    chart.words = f"At {pluralize(how['place'], 'place')}: {'; '.join(each)}."
+    return chart
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
@@ -227,83 +239,3 @@ def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
     """Rounded, whole numbers without a point; None where there is no value."""
     return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
-
-
-@dataclass(frozen=True)
-class QuotaLines:
-    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number.
-
-    ``between`` are the ends of a range of quotas.
-    """
-
-    models: Sequence[Mapping[str, Any]]
-    stops: NDArray[np.int64]
-    start: int
-    rows: int
-    positives: int
-    logarithmic: bool
-    cost: float | None = None
-    value: float | None = None
-    between: tuple[int, int] | None = None
-
-    def values(self, kind: str, hits: Any, at: Any) -> Floats:
-        """What a chart shows of so many hits at these stops."""
-        found, places = np.asarray(hits, dtype=float), self.stops[at].astype(float)
-        if kind == "profit":
-            priced = self.cost is not None and self.value is not None
-            return np.asarray(found * self.value - places * self.cost if priced else 0.0 * found)
-        of = {"gain": 1.0, "hit_rate": places, "qrecall": self.positives, "lift": places * self.positives / self.rows}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(found / np.asarray(of[kind]))
-
-    def band(self, kind: str, model: Mapping[str, Any], at: Any) -> tuple[Floats, Floats]:
-        """The interval of the share found, in the unit of the chart: never more than the places or the positives."""
-        ends = (np.minimum(np.array(found, dtype=float)[at], self.stops[at]) for found in model["found"])
-        low, high = (self.values(kind, hits, at) for hits in ends)
-        return low, high
-
-
-def reference_places(rows: int, positives: int) -> Floats:
-    """Enough places for lines that are straight on one axis only."""
-    return np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
-
-
-def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool = False) -> Chart:
-    """A chart over quotas, the cut marked. The script finds its marks by their ``data-`` attributes."""
-    drawn = [np.array(model["drawn"]) for model in lines.models]
-    curves = [
-        lines.values(kind, np.array(m["hits"], dtype=float)[at], at) for m, at in zip(lines.models, drawn, strict=True)
-    ]
-    known = [v for curve in curves for v in curve[np.isfinite(curve)].tolist()] or [1.0]
-    ends = {
-        "gain": (0.0, float(max(lines.positives, 1))),
-        "hit_rate": (0.0, axis_end(known)),
-        "qrecall": (0.0, 1.0),
-        "lift": (0.0, max(1.0, *known)),
-        "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
-    }[kind]
-    x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
-    chart = Chart(TITLES[kind], words, x, ends, "places", lines.logarithmic, name=kind, hidden=hidden)
-    chart.models = [model["name"] for model in lines.models] if len(lines.models) > 1 else ()
-    chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
-    first, last = (1, 1) if lines.between is None else lines.between
-    chart.band([first, last], [ends[0]] * 2, [ends[1]] * 2, "#808080", f"data-range{' hidden' * (first == last)}")
-    hits = [model["hits"][lines.start] for model in lines.models]
-    lead = int(np.argmax(hits))
-    low, high = lines.band(kind, lines.models[lead], drawn[lead])
-    chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
-    q = reference_places(lines.rows, lines.positives)
-    lines_of = {"chance": q * lines.positives / lines.rows, "perfect": np.minimum(q, lines.positives)}
-    if kind in ("lift", "profit"):  # chance is a level, and perfect would be off the chart
-        lines_of = {"chance": q * 0.0 + (kind == "lift")}
-    unit = {"qrecall": max(lines.positives, 1), "hit_rate": q}.get(kind, 1.0)
-    for name, hits_there in lines_of.items():
-        chart.reference(q, hits_there / unit, perfect=name == "perfect", tag=f'data-line="{name}"')
-    place = float(lines.stops[lines.start])
-    chart.line([place, place], ends, "#808080", tag="data-cut")
-    for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):
-        chart.line(lines.stops[at], curve, colour(k), dash(k), tag=f'data-curve="{k}"')
-    for k, found in enumerate(hits):
-        at_cut = float(lines.values(kind, found, lines.start))
-        chart.point(place, at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')
-    return chart

@@ -1,122 +1,403 @@
-"""Figures as charts: what each kind shows of a result, drawn once for the notebook and for the page."""
+"""Figures as charts: what each kind shows of a result, drawn once as SVG for a page and by matplotlib for a file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..curves import Curve
+from ..decide.model_choice import family_hull
 from ..decide.planning import amount
+from ..decide.selection import hits_at
 from ..errors import InputError
-from ..table import Figure, Table, count, format_value, pluralize
+from ..table import Figure, count, format_value, pluralize
+from ..types import Floats
 from .charts import GREY, PERFECT, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
 from .plot_data import (
+    INK,
+    MANY_POINTS,
     axis_end,
-    extrapolation_frame,
-    found_frame,
+    batch_points,
     list_size_frame,
-    plan_frame,
+    models_of,
+    quota_stops,
     rates_end,
     reliability,
     score_histogram,
+    segments_frame,
 )
-from .words import rounded
+from .words import cut_point, rounded
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
-    from ..decide.batch_rules import BatchPoint
-    from ..decide.calibration import Calibration
-    from ..decide.operating import OperatingPoint, RiskCoverage
+    from ..curves import Band
+    from ..decide.model_choice import SwapSet
+    from ..decide.operating import OperatingPoint
     from ..decide.planning import Plan
     from ..decide.selection import Screening
-    from ..decide.targeting import Uplift
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation
     from ..extrapolation.growth_comparison import GrowthComparison
     from ..papers import SelectiveVoting
+    from ..segments import Trend
 
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
 MOST_LINES = 16  # models in one chart: each colour twice
 MOST_PAIRS = 10  # differences in one chart
 MOST_SEGMENTS = 40  # that a chart has room for
 MOST_BATCHES = 400
-_AREAS = {"roc": "roc_auc", "precision_recall": "average_precision"}
-_FINEST = 0.001  # of an axis: a third of a pixel
+# all of one direction: higher is better
+_FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
+# what a small picture has no room for
+_ON_PAGE: dict[str, dict[str, Any]] = {
+    "roc": {"hull": False, "band": False},
+    "precision_recall": {"band": False},
+    "gain": {"band": False},
+}
 
 
 def draw(figure: Figure) -> Chart | None:
-    """The chart of a figure; None where the data do not allow it."""
-    chart = FIGURES[figure.kind](figure.of, **{k: v for k, v in figure.options.items() if k != "name"})
-    if chart is not None:
-        chart.name = figure.options.get("name", figure.kind.replace("_", "-"))
+    """The chart of a figure on a page; None where the data do not allow it."""
+    options = {**_ON_PAGE.get(figure.kind, {}), **figure.options}
+    name = options.pop("name", figure.kind.replace("_", "-"))
+    try:
+        chart = FIGURES[figure.kind](figure.of, **options)
+    except InputError:
+        return None
+    chart.name = name
     return chart
+
+
+# ------------------------------------------------------------------------------------------------- findings
+
+
+def _with_interval(e: Any) -> str:
+    return f"{e.value:.3f}" + ("" if e.low != e.low else f" ({e.low:.3f} to {e.high:.3f})")
+
+
+def _finding(result: Any, measure: str, plain: str, words: str) -> str:
+    """A title that states what a plot shows: the value of one model, or which of several is ahead, if that is clear.
+
+    ``plain`` is what stands there without such a measure; ``words`` name the measure.
+    """
+    models = models_of(result)
+    if measure not in models[0]:
+        return plain
+    if len(models) == 1:
+        return f"{plain}: {words} {_with_interval(models[0][measure])}"
+    try:
+        verdict = result.verdict(measure)
+    except (AttributeError, InputError):  # not a comparison, or no model has a value
+        return plain
+    if verdict.status == "clear":
+        return f"{plain}: {verdict.best} has the best {words}"
+    if verdict.status == "level":
+        return f"{plain}: {verdict.best} and {verdict.rival.b} tie"
+    return f"{plain}: {verdict.best} is ahead, but not clearly"
+
+
+def _found(result: Any, places: float | None, *, plain: str = "") -> str:
+    """The title of a plot over places: what so many of them give; ``plain`` without a number."""
+    models = models_of(result)
+    if places is None:
+        return plain
+    title = f"With {pluralize(places, 'place')}"
+    if len(models) > 1:
+        own = places == models[0].quota
+        return _finding(result, "hit_rate", title, "hit rate") if own else f"{title}: what each model finds"
+    point = models[0].at(quota=places)
+    return f"{title}, {models[0].name} finds {count(point.tp)} of {count(point.tp + point.fn)} positives"
+
+
+def _cut(ev: Evaluation) -> OperatingPoint | None:
+    """Where the cut lies on a curve of the whole list; each batch has its own."""
+    return None if ev.rows.batched else cut_point(ev)
+
+
+def _in_words(models: Sequence[Evaluation], area: str = "") -> str:
+    """Curves in words: their area, and where the cut lies on them."""
+    each = []
+    for ev in models[:MOST_LINES]:
+        words, point = [f"{area} {format_value(ev[area].value)}"] if area and area in ev else [], _cut(ev)
+        if point is not None:
+            where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
+            hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}"
+            words.append(f"{where} {hits}, {pluralize(point.fp, 'negative')}")
+        each.append((f"{ev.name}: " if len(models) > 1 else "") + ", ".join(words))
+    left = len(models) - MOST_LINES
+    return "; ".join([*each, *([f"and {left} more, not drawn"] if left > 0 else [])])
 
 
 # ------------------------------------------------------------------------------------------------- curves and scores
 
 
-def curves(models: Sequence[Evaluation], name: str) -> Chart | None:
-    """ROC, precision and recall, or gain of every model, with chance and each model's cut."""
-    lines = []
+def _curves(models: Sequence[Evaluation], name: str) -> dict[int, Curve]:
+    """The curves of the models that have one, thinned where they have more points than ink can show."""
+    curves, problem = {}, None
     for k, ev in enumerate(models[:MOST_LINES]):
         try:
-            lines.append((k, ev, ev.curve(name).thinned(_FINEST)))
-        except InputError:  # one class alone, or weights: this curve does not exist
+            curve = ev.curve(name)
+        except InputError as error:  # one class alone: this curve does not exist
+            problem = error
             continue
-    if not lines:
-        return None
-    longest = max((curve for *_, curve in lines), key=lambda curve: curve.chance[0][1])
-    gain = name == "gain"
-    top = max(float(curve.y[-1]) for *_, curve in lines) if gain else 1.0
-    top = rates_end(models) if name == "precision_recall" else top
-    words = "; ".join(_in_words(ev, name, alone=len(models) == 1) for _, ev, _ in lines)
-    if name == "precision_recall":
-        words += f"; chance {models[0].facts['share_positive']:.3f}"
-    words += f"; and {len(models) - MOST_LINES} more, not drawn" if len(models) > MOST_LINES else ""
-    chart = Chart(TITLES[name], f"{words}.", (0.0, longest.chance[0][1]), (0.0, top), longest.x_label)
-    chart.x_percent = chart.y_percent = not gain
-    chart.y_name = {"roc": "true positive rate", "precision_recall": "precision"}.get(name, "")
-    chart.models = [ev.name for _, ev, _ in lines] if len(models) > 1 else ()
-    chart.reference(*longest.chance)
-    for k, _, curve in lines:
-        chart.line(curve.x, curve.y, colour(k), dash(k))
-    for k, ev, _ in lines:
-        point = _cut(ev)
+        curves[k] = curve.thinned(tolerance=INK) if len(curve.x) > MANY_POINTS else curve
+    if problem is not None and not curves:
+        raise problem
+    return curves
+
+
+def _bands(models: Sequence[Evaluation], name: str, wanted: bool | None) -> Iterator[tuple[int, Band]]:
+    """The band of each curve; by default that of a single model, because others would cover each other."""
+    for k, ev in enumerate(models[:MOST_LINES] if wanted or (wanted is None and len(models) == 1) else ()):
+        if wanted or ev.curve(name).banded is not None:
+            yield k, ev.curve(name).band(level=ev.settings.level)
+
+
+def rates(
+    result: Any, *, name: str, hull: bool = True, band: bool | None = None, threshold: float | None = None
+) -> Chart:
+    """ROC, or precision against recall, with chance and each model's cut; ROC with its convex hull."""
+    models, roc = models_of(result), name == "roc"
+    curves, chance = _curves(models, name), models[0].facts["share_positive"]
+    area, short = ("roc_auc", "AUC") if roc else ("average_precision", "AP")
+    words = f"{_in_words(models, area)}{'' if roc else f'; chance {chance:.3f}'}."
+    x_name, y_name = next(iter(curves.values())).x_label, next(iter(curves.values())).y_label
+    chart = Chart(TITLES[name], words, (0.0, 1.0), (0.0, 1.0 if roc else rates_end(models)), x_name, square=roc)
+    chart.y_name, chart.x_percent, chart.y_percent = y_name, True, True
+    plain, of_area = ("ROC", "AUC") if roc else ("Precision and recall", "average precision")
+    chart.finding = _finding(result, area, plain, of_area)
+    chart.models = [models[k].name for k in curves] if len(models) > 1 else ()
+    for k, limits in _bands(models, name, band):
+        chart.band(limits.x, limits.low, limits.high, colour(k))
+    chart.reference((0.0, 1.0), (0.0, 1.0) if roc else (chance, chance))
+    if roc:
+        chart.label(0.52, 0.46, "chance")
+    else:
+        chart.label(0.01, chance - 0.05 * chart.y[1], f"chance: {chance:.1%}")
+    if roc and hull:
+        corners: Any = family_hull({str(k): models[k].ranking for k in curves})
+        chart.reference(corners.column("fpr"), corners.column("tpr"), perfect=True)
+        height = float(np.interp(0.42, corners.column("fpr"), corners.column("tpr")))
+        chart.label(0.42, height + 0.02, "convex hull", aside=-3.0, anchor="end")
+    for k, curve in curves.items():
+        ev = models[k]
+        named = f"{ev.name}: {short} {_with_interval(ev[area])}" if area in ev else ev.name
+        chart.line(curve.x, curve.y, colour(k), dash(k), words=named)
+    for k in curves:
+        point = _cut(models[k]) if threshold is None else models[k].at(threshold=threshold)
         if point is not None:
-            rates = {"roc": (point.fpr, point.recall), "precision_recall": (point.recall, point.precision)}
-            chart.point(*rates.get(name, (point.taken, point.tp)), colour(k))
-    if gain and models[0].quota is not None:
-        chart.upright(float(models[0].quota))
+            x, y = (point.fpr, point.recall) if roc else (point.recall, point.precision)
+            chart.point(x, y, colour(k), size=4.0)
+            if k == 0 and x == x and y == y:
+                quota = models[0].quota if threshold is None else None
+                where = f"score > {point.threshold:g}" if quota is None else pluralize(quota, "place")
+                chart.label(x, y - 0.05 * chart.y[1], where, aside=6.0)
     return chart
 
 
-def _cut(ev: Evaluation) -> OperatingPoint | None:
-    if ev.rows.batched:  # each batch has its own cut: no point of a curve of the whole list
-        return None
-    if ev.quota is not None:
-        return ev.at(quota=ev.quota)
-    return None if ev.threshold is None else ev.at(threshold=ev.threshold)
+def tpr_fpr(result: Any, *, band: bool | None = False) -> Chart:
+    """True and false positive rate over the list, and where they lie farthest apart (Kolmogorov–Smirnov)."""
+    models = models_of(result)
+    chart = Chart("TPR and FPR", "", (0.0, 1.0), (0.0, 1.0), "share of the list taken", y_name="rate")
+    chart.x_percent = chart.y_percent = True
+    chart.finding = "TPR and FPR (full: TPR, dotted: FPR)"
+    for k, limits in _bands(models, "tpr_fpr", band):
+        chart.band(limits.x, limits.low, limits.high, colour(k))
+    for k, curve in _curves(models, "tpr_fpr").items():
+        whole: Any = models[k].curve("tpr_fpr")
+        at = int(np.argmax(np.abs(whole.y - whole.y2)))
+        where, ends = [float(whole.x[at])] * 2, sorted((float(whole.y[at]), float(whole.y2[at])))
+        distance = ends[1] - ends[0]
+        chart.line(curve.x, curve.y, colour(k), dash(k), words=f"{models[k].name}: KS {distance:.3f}")
+        chart.line(curve.x, curve.y2, colour(k), (2, 2), size=1.1)
+        chart.line(where, ends, colour(k), size=1.3)
+        if len(models) == 1:
+            chart.label(where[0], sum(ends) / 2, f"KS = {distance:.3f}")
+    return chart
 
 
-def _in_words(ev: Evaluation, name: str, *, alone: bool) -> str:
-    """A curve in words: its area, and where the cut lies on it."""
-    area = _AREAS.get(name)
-    words = [f"{area} {format_value(ev[area].value)}"] if area is not None and area in ev else []
-    point = _cut(ev)
-    if point is not None:
-        where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
-        hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}, {pluralize(point.fp, 'negative')}"
-        words.append(f"{where} {hits}")
-    return ("" if alone else f"{ev.name}: ") + ", ".join(words)
+# ------------------------------------------------------------------------------------------------- places
+
+_BY_PLACES = {
+    "gain": "positives found",
+    "hit_rate": "hit rate",
+    "qrecall": "recall (Qrecall)",
+    "lift": "lift (times as many as by chance)",
+    "profit": "profit",
+}
 
 
-def deciles(models: Sequence[Evaluation], *, portions: int = 10) -> Chart:
+def in_unit(kind: str, hits: Any, places: Any, models: Sequence[Evaluation], prices: tuple[Any, Any]) -> Floats:
+    """What a chart over places shows of so many hits; ``prices``: cost of a place, value of a hit."""
+    rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
+    found, places = np.asarray(hits, dtype=float), np.asarray(places, dtype=float)
+    if kind == "profit":
+        return np.asarray(found * (prices[1] or 0.0) - places * (prices[0] or 0.0))
+    of = {"gain": 1.0, "hit_rate": places, "qrecall": positives, "lift": places * positives / rows}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(found / np.asarray(of[kind]))
+
+
+def reference_places(models: Sequence[Evaluation]) -> Floats:
+    """Enough places for lines that are straight on one axis only."""
+    rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
+    return np.unique([1.0, max(positives, 1.0), rows, *np.geomspace(1.0, max(rows, 1.0), 60).round()])
+
+
+def places_chart(
+    kind: str,
+    models: Sequence[Evaluation],
+    lines: Sequence[tuple[Any, Any]],
+    *,
+    place: Any = None,
+    prices: tuple[Any, Any] = (None, None),
+    bands: Iterable[tuple[int, Any, Any, Any]] = (),
+    log: bool = False,
+    between: tuple[int, int] | None = None,
+) -> Chart:
+    """A chart over places of lines (places, values) with the cut; the page's script finds marks by ``data-``."""
+    rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
+    bands = list(bands)
+    shown = np.concatenate([*(y for _, y in lines), *(end for *_, low, high in bands for end in (low, high))])
+    known = shown[np.isfinite(shown)].tolist() or [1.0]
+    ends = {
+        "gain": (0.0, max(positives, 1.0)),
+        "hit_rate": (0.0, rates_end(models, place)),
+        "qrecall": (0.0, 1.0),
+        "lift": (0.0, max(1.0, *known)),
+        "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
+    }[kind]
+    chart = Chart(TITLES[kind], "", (1.0 if log else 0.0, rows), ends, "places", log, name=kind)
+    chart.models = [ev.name for ev in models[: len(lines)]] if len(models) > 1 else ()
+    chart.y_percent = kind in ("hit_rate", "qrecall")
+    if between is not None:
+        hidden = ' hidden=""' * (between[0] == between[1])
+        chart.band(between, [ends[0]] * 2, [ends[1]] * 2, "#808080", f'data-range=""{hidden}')
+    for k, x, low, high in bands:
+        chart.band(x, low, high, colour(k), 'data-band=""')
+    q = reference_places(models)
+    random = in_unit(kind, q * positives / rows, q, models, prices)
+    chart.reference(q, np.zeros_like(q) if kind == "profit" else random, tag='data-line="chance"')
+    if kind not in ("lift", "profit"):  # there, perfect would be off the chart
+        best = in_unit(kind, np.minimum(q, positives), q, models, prices)
+        chart.reference(q, best, perfect=True, tag='data-line="perfect"')
+    if place is not None:
+        chart.line([place, place], ends, "#808080", tag='data-cut=""', size=1.0)
+    for k, (x, y) in enumerate(lines):
+        chart.line(x, y, colour(k), dash(k), tag=f'data-curve="{k}"', words=models[k].name)
+    for k, ev in enumerate(models[: len(lines)] if place is not None else ()):
+        at_cut = float(in_unit(kind, ev.at(quota=place).tp, place, models, prices))
+        chart.point(float(place), at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')
+    return chart
+
+
+def over_places(
+    result: Any, *, name: str, band: bool | None = None, cost: float | None = None, value: float | None = None
+) -> Chart:
+    """Gain, recall, hit rate, lift or profit at each number of places, between a random and a perfect list."""
+    models, prices = models_of(result), (cost, value)
+    first = models[0]
+    rows, positives = float(first.ranking.cases), float(first.ranking.n_pos)
+    if not positives:
+        raise InputError(None, f"the {name} curve needs positives, and the sample has none")
+    if name == "profit" and None in prices:
+        given = {"{cost} per place": cost, "{value} per hit": value}
+        missing = " and ".join(price for price, number in given.items() if number is None)
+        raise InputError(None, f"the profit curve needs {missing}")
+    lines = []
+    for ev in models[:MOST_LINES]:
+        # with weights a quota counts cases, which need not be whole: there the points are the ends of ties
+        gain = ev.curve("gain") if ev.facts["weighted"] else None
+        places = gain.x if gain is not None else quota_stops(ev.ranking.rows).astype(np.float64)
+        hits = gain.y if gain is not None else hits_at(ev.ranking, places)
+        lines.append((places, in_unit(name, hits, places, [ev], prices)))
+    bands = []
+    counted = name in ("gain", "profit")  # of this list: no more than its positives, or than places
+    for k, limits in _bands(models, "qrecall" if counted else name, band):
+        ends: list[Any] = [limits.low, limits.high]
+        if counted:
+            ends = [np.minimum(end * models[k].ranking.n_pos, limits.x) for end in ends]
+            ends = [in_unit(name, end, limits.x, models, prices) for end in ends]
+        bands.append((k, limits.x, *ends))
+    place = None if first.rows.batched else first.quota
+    best = [int(np.nanargmax(y)) for _, y in lines]
+    chart = places_chart(name, models, lines, place=place, prices=prices, bands=bands)
+    chart.y_name, chart.words = _BY_PLACES[name], f"{_in_words(models)}."
+    by = f"{_BY_PLACES[name].partition(' (')[0].capitalize()} by number of places"
+    priced = f"Profit at cost {cost or 0:g} per place and value {value or 0:g} per hit"
+    chart.finding = priced if name == "profit" else _found(result, place, plain=by)
+    below = 0.06 * chart.y[1]
+    if name in ("gain", "qrecall"):
+        chart.label(positives, chart.y[1] - below, "perfect", aside=6.0)
+        chart.label(0.8 * rows, 0.8 * chart.y[1] - below, "chance", aside=6.0)
+    elif name != "profit":
+        level = positives / rows if name == "hit_rate" else 1.0
+        words = f"chance: {level:.1%}" if name == "hit_rate" else "chance"
+        chart.label(rows, level - below, words, aside=-3.0, anchor="end")
+    if place is not None:
+        chart.label(place, chart.y[0] + 0.02 * (chart.y[1] - chart.y[0]), pluralize(place, "place"))
+    for k, (x, y) in enumerate(lines if name == "profit" else ()):
+        chart.point(float(x[best[k]]), float(y[best[k]]), colour(k), size=4.0)
+        named = f"{models[k].name}: best at {x[best[k]]:,.0f}"
+        chart.marks = [m._replace(words=named) if m.tag == f'data-curve="{k}"' else m for m in chart.marks]
+        if len(models) == 1:
+            chart.label(float(x[best[k]]), float(y[best[k]]), named.partition(": ")[2], aside=6.0)
+    return chart
+
+
+def qrecall(result: Any, *, areas: bool | None = None, band: bool | None = None) -> Chart:
+    """Qrecall between chance and a perfect list; for one model the areas S1, S2, S3 behind PEM are shaded.
+
+    S1: better than chance; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3.
+    """
+    models = models_of(result)
+    areas = len(models) == 1 and not band if areas is None else areas
+    chart = over_places(result, name="qrecall", band=band if not areas else False)
+    if areas:
+        rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
+        line = next(mark for mark in chart.marks if mark.words == models[0].name)
+        x = np.union1d(line.x, [0.0, positives, rows])
+        model = np.interp(x, np.append(0.0, line.x), np.append(0.0, line.y))
+        chance = x / rows
+        chart.band(x, chance, np.minimum(x, positives) / positives, FAINT)
+        chart.band(x, chance, np.maximum(model, chance), colour(0))
+        chart.key = [("S1: better than chance", colour(0)), ("S3: perfect over chance", FAINT)]
+        if (model < chance - 1e-12).any():
+            chart.band(x, np.minimum(model, chance), chance, colour(1))
+            chart.key.insert(1, ("S2: worse than chance", colour(1)))
+        if "pem" in models[0]:
+            chart.key.append((f"PEM = (S1 − S2) / S3 = {models[0]['pem'].value:.3f}", "none"))
+    return chart
+
+
+def quota_rates(result: Any) -> Chart:
+    """Hit rate and Qrecall of one model at each number of places (Arbel & Rokach Fig. 5).
+
+    They meet where there are as many places as positives.
+    """
+    models = models_of(result)
+    if len(models) > 1:
+        raise InputError(None, "hit rate and Qrecall on one plot show one model", "plot one of the models")
+    chart = over_places(result, name="hit_rate", band=False)
+    positives = float(models[0].ranking.n_pos)
+    chart.marks, chart.y, chart.y_name = [], (0.0, 1.0), "rate"
+    chart.upright(positives)
+    chart.label(positives, 0.02, f"{count(positives)} positives")
+    for k, name in enumerate(("hit_rate", "qrecall")):
+        line = next(mark for mark in over_places(result, name=name, band=False).marks if mark.words == models[0].name)
+        chart.line(line.x, line.y, colour(k), dash(k), words=_BY_PLACES[name])
+    return chart
+
+
+def deciles(result: Any, *, portions: int = 10) -> Chart:
     """Lift in each tenth of the list (not cumulative), a bar for each model."""
+    models = models_of(result)
     tables = [ev.lift_table(portions).column("lift") for ev in models]
     most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
     first = "; ".join(f"{ev.name} {table[0]:.2f}" for ev, table in zip(models, tables, strict=True))
@@ -133,16 +414,16 @@ def deciles(models: Sequence[Evaluation], *, portions: int = 10) -> Chart:
             if lift == lift and len(models) == 1 and portions <= 12:
                 chart.label(portion, lift + 0.02 * most, f"{lift:.2f}", anchor="middle", aside=0.0)
     chart.reference(chart.x, [1.0, 1.0])
-    chart.key = [(ev.name, colour(k)) for k, ev in enumerate(models)] if len(models) > 1 else ()
+    chart.key = [(ev.name, colour(k)) for k, ev in enumerate(models)] if len(models) > 1 else []
     return chart
 
 
-def histogram(ev: Evaluation, *, named: bool = False, bins: int = 24, threshold: float | None = None) -> Chart | None:
+def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, named: bool = True) -> Chart:
     """Shares of the positives and of the negatives by score, with the cut; at a ``threshold`` the errors are dark."""
-    try:
-        rows = score_histogram(ev, bins)
-    except InputError:  # all scores are infinite
-        return None
+    models = models_of(result)
+    if len(models) > 1:
+        raise InputError(None, "a histogram shows one model", "plot one of the comparison's evaluations")
+    ev, rows = models[0], score_histogram(models[0], bins)
     edges = [*rows.column("from"), rows[-1]["to"]]
     shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
     most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
@@ -221,7 +502,7 @@ def dots_chart(
 
 
 def found_rows(
-    evaluations: Sequence[Evaluation], quota: int, coming: Mapping[str, Any] = MappingProxyType({})
+    evaluations: Sequence[Evaluation], quota: Any, coming: Mapping[str, Any] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
     """What each model finds at a quota, the interval of the average, and what to expect of the next list.
 
@@ -229,12 +510,27 @@ def found_rows(
     """
     rows = []
     for k, ev in enumerate(evaluations):
-        (row,) = found_frame(ev, quota=quota)
-        low, high = coming.get(ev.name, (row["next_low"], row["next_high"]))
+        point = ev.at(quota=quota)
+        low, high = coming.get(ev.name, point.next_hits)
         then = f" (next list {count(low)} to {count(high)})" if low == low else ""
-        known = {"name": ev.name, "model_number": k, "value": row["found"], "next_low": low, "next_high": high}
-        rows.append({**row, **known, "words": count(row["found"]) + then})
+        row = {"name": ev.name, "model_number": k, "value": point.tp, "next_low": low, "next_high": high}
+        row |= dict(zip(("low", "high"), point.expected_hits.interval, strict=True))
+        rows.append({**row, "words": count(point.tp) + then})
     return rows
+
+
+def found(result: Any, *, quota: int | None = None) -> Chart:
+    """A row for each model, the best first: what it finds, the interval of the average, what the next list may give."""
+    models = models_of(result)
+    places = models[0].quota if quota is None else quota
+    if places is None or models[0].rows.batched:
+        raise InputError("quota", "is missing", "give {quota}: places in one list")
+    rows = sorted(found_rows(models, places), key=lambda row: -row["value"])
+    level = f"{models[0].settings.level:.0%}"
+    explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
+    across = f"positives among {pluralize(places, 'place')}\n{explained}"
+    chance = places * models[0].facts["share_positive"]
+    return dots_chart(rows, places, chance, title=_found(result, places), x_name=across, reference="chance")
 
 
 def share_rows(estimates: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
@@ -254,7 +550,7 @@ def estimate_dots(rows: Sequence[tuple[str, Any]], *, chance: float, reference: 
     return dots_chart(shown, 1.0, chance, percent=True, x_name=x_name, title=title, reference=reference)
 
 
-def forest(comparison: Comparison, key: str) -> Chart | None:
+def differences(comparison: Comparison, key: str) -> Chart:
     """Every pair's difference by one measure, the better model first, with its interval; in its colour if clear."""
     names, higher = list(comparison.evaluations), comparison.specs[key].measure.better == "higher"
     every = [row for row in comparison.differences if row["measure"] == key]
@@ -265,7 +561,7 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
             row = {**row, "a": row["b"], "b": row["a"], **turned}
         rows.append(row)
     if not rows:
-        return None
+        raise InputError(None, "no two models were compared")
     reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
     reach = reach * 1.05 or 1.0
     told = []
@@ -292,15 +588,19 @@ def forest(comparison: Comparison, key: str) -> Chart | None:
 
 
 def dominance(
-    stretches: Sequence[Mapping[str, Any]], names: Sequence[str], *, by: str = "quota", alone: bool = False
-) -> Chart | None:
-    """Which model clearly leads from where to where, a lane for each model.
+    comparison: Comparison, *, by: str = "quota", stretches: Sequence[Mapping[str, Any]] | None = None
+) -> Chart:
+    """Which model clearly leads from where to where, a lane for each model; a sentence where none does.
 
-    Where none does, there is no chart, or, where it stands ``alone``, a sentence in it.
+    ``stretches``: those that are known already; then there is no chart where none leads.
     """
+    if not hasattr(comparison, "dominance"):
+        raise InputError(None, "a dominance strip needs a Comparison of several models")
+    alone, names = stretches is None, list(comparison.evaluations)
+    stretches = comparison.dominance(by) if stretches is None else stretches
     clear = [row for row in stretches if row["clear"]]
     if not clear and not alone:
-        return None
+        raise InputError(None, "no model leads clearly")
     places = by == "quota"
     axis, last = "number of places" if places else "false positive rate", float(stretches[-1]["to"])
     spans = [f"{row['leader']} from {row['from']:,.6g} to {row['to']:,.6g}" for row in clear[:12]]
@@ -322,50 +622,97 @@ def dominance(
     return chart
 
 
-def segments(rows: Table, *, title: str = "", by: str = "") -> Chart:
-    """A measure by segment with its interval, a row each; a dashed line is all rows."""
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    every = [row for row in rows if row["segment"] is not None]
-    names = list(dict.fromkeys(row["segment"] for row in every))[:MOST_SEGMENTS]
-    sizes = {row["segment"]: row["rows"] for row in reversed(every)}
-    left = len(sizes) - len(names)
-    values = [v for row in rows for v in (row["value"], row["low"], row["high"]) if math.isfinite(v)]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    room = 0.06 * (high - low) or 0.5
-    told = []
-    for model in models:
-        mine = [row for row in rows if row["model"] == model]
-        all_rows = next(format_value(row["value"]) for row in mine if row["segment"] is None)
-        each = "; ".join(
-            f"{row['segment']} {format_value(row['value'])}" for row in mine[:6] if row["segment"] is not None
-        )
-        told.append(f"{f'{model}, d' if len(models) > 1 else 'D'}ashed: all rows, {all_rows}. {each}")
-    more = f" The first {MOST_SEGMENTS} of {len(sizes)} segments." if left else ""
-    ending = " …" if len(names) > 6 else "."
-    words = f"{f'{ending} '.join(told)}{ending}{more}"
-    area = PlotArea(400, 50 + 20 * len(names), 150.0, 386.0, 14.0, 14.0 + 20 * len(names))
-    across = f"{by}; dashed: all rows" if by else "dashed: all rows"
-    ends = (-0.5, len(names) - 0.5)
-    chart = Chart(
-        title or f"{rows[0]['measure']} by segment", words, (low - room, high + room), ends, across, area=area
-    )
-    heights = {name: float(len(names) - 1 - k) for k, name in enumerate(names)}
-    chart.y_labels = [(y, f"{clipped(name, 16)} (n = {sizes[name]:,})") for name, y in heights.items()]
+def _interval_rows(chart: Chart, rows: Iterable[Mapping[str, Any]], models: Sequence[str], *, told: bool) -> None:
+    """Values with their intervals on lines that ``row`` numbers from the top, models below each other.
+
+    ``told``: with their numbers.
+    """
+    lines = int(chart.y[1] - chart.y[0])
     for row in rows:
         k, value = models.index(row["model"]), row["value"]
-        if value == value and row["segment"] is None:
-            chart.line([value, value], ends, GREY if len(models) == 1 else colour(k), PERFECT)
-        elif value == value and row["segment"] in heights:
-            y = heights[row["segment"]] - (k - (len(models) - 1) / 2) * 0.22
-            if math.isfinite(row["low"]) and math.isfinite(row["high"]):
-                chart.line([row["low"], row["high"]], [y, y], colour(k))
-            chart.point(value, y, colour(k))
-    chart.key = [(name, colour(k)) for k, name in enumerate(models)] if len(models) > 1 else ()
+        y = lines - 1 - row["row"] - (k - (len(models) - 1) / 2) * 0.72 / max(3, len(models))
+        known = math.isfinite(row["low"]) and math.isfinite(row["high"])
+        if known:
+            chart.line([row["low"], row["high"]], [y, y], colour(k))
+        chart.point(value, y, colour(k))
+        if told:
+            chart.label(row["high"] if known else value, y - 0.06, f"{value:.3f}", aside=5.0)
+    chart.key = [(name, colour(k)) for k, name in enumerate(models)] if len(models) > 1 else []
+
+
+def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
+    """Estimates with their intervals, one line for each model and measure; also of models of several classes."""
+    models = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    at_quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
+    keys = list(measures) if measures is not None else [key for key in (*at_quota, *_FOREST) if key in models[0]]
+    rows: list[dict[str, Any]] = []
+    for k, key in enumerate(keys):
+        for ev in models:
+            e = ev[key]
+            rows.append({"row": k, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
+    values = [row[end] for row in rows for end in ("value", "low", "high") if math.isfinite(row[end])] or [0.0, 1.0]
+    room = 0.12 * (max(values) - min(values)) or 0.5
+    across, ends = (min(values) - room / 2, max(values) + room), (-0.5, len(keys) - 0.5)
+    lower = [models[0].specs[models[0][key].name].better == "lower" for key in keys]
+    title = "Estimates with intervals" + ("" if any(lower) else ": higher is better")
+    chart = Chart(title, "", across, ends)
+    chart.y_labels = [
+        (float(len(keys) - 1 - k), f"{key}\n(lower is better)" if less else models[0][key].name)
+        for k, (key, less) in enumerate(zip(keys, lower, strict=True))
+    ]
+    _interval_rows(chart, rows, [ev.name for ev in models], told=True)
     return chart
 
 
-def batches(points: Mapping[str, BatchPoint]) -> Chart:
+def segments(result: Any, *, measure: str | None = None, title: str = "") -> Chart:
+    """A measure by segment with its interval, a row each; a dashed line is all rows."""
+    rows = segments_frame(result, measure=measure)
+    models = list(dict.fromkeys(rows.column("model")))
+    parts = [row for row in rows if row["segment"] is not None]
+    names = list(dict.fromkeys(row["segment"] for row in parts))[:MOST_SEGMENTS]
+    sizes = {row["segment"]: row["rows"] for row in reversed(parts)}
+    values = [v for row in rows for v in (row["value"], row["low"], row["high"]) if math.isfinite(v)]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = 0.06 * (high - low) or 0.5
+    whole = [row for row in rows if row["segment"] is None]
+    each = "; ".join(f"{row['model']} {format_value(row['value'])}" for row in whole)
+    words = f"Dashed: all rows, {each if len(models) > 1 else format_value(whole[0]['value'])}."
+    words += f" The first {MOST_SEGMENTS} of {len(sizes)} segments." if len(sizes) > len(names) else ""
+    area = PlotArea(400, 50 + 20 * len(names), 150.0, 386.0, 14.0, 14.0 + 20 * len(names))
+    chart = Chart(title or f"{rows[0]['measure']} by segment", words, (low - room, high + room), area=area)
+    chart.x_name, chart.y = "dashed: all rows", (-0.5, len(names) - 0.5)
+    if tuple(result.by) != ("segment",):
+        chart.x_name = f"{', '.join(result.by)}; {chart.x_name}"
+    heights = {name: len(names) - 1.0 - k for k, name in enumerate(names)}
+    chart.y_labels = [(y, f"{clipped(name, 16)} (n = {sizes[name]:,})") for name, y in heights.items()]
+    for k, row in enumerate(whole):
+        chart.line([row["value"]] * 2, chart.y, GREY if len(models) == 1 else colour(k), PERFECT)
+    shown = ({**row, "row": names.index(row["segment"])} for row in parts if row["segment"] in heights)
+    _interval_rows(chart, shown, models, told=False)
+    return chart
+
+
+def trend(result: Trend) -> Chart:
+    """A measure along ordered segments with intervals, the fitted line, and the first clear change."""
+    ends = around([v for e in result.estimates for v in (e.value, e.low, e.high) if math.isfinite(v)])
+    last = len(result.segments) - 1
+    chart = Chart(f"{result.measure} along the segments", "", (-0.2, last + 0.2), ends, y_name=result.measure)
+    step = max(1, -(-len(result.segments) // 12))
+    chart.x_labels = [(float(k), result.segments[k]) for k in range(0, last + 1, step)]
+    for k, e in enumerate(result.estimates):
+        chart.whisker(k, e.low, e.high, colour(0))
+        chart.point(k, e.value, colour(0))
+    chart.reference(range(last + 1), result.fitted, perfect=True)
+    if result.change is not None:
+        where = result.segments.index(result.change) - 0.5
+        chart.upright(where)
+        chart.label(where, ends[1] - 0.03 * (ends[1] - ends[0]), f"first clear change: {result.change}")
+    return chart
+
+
+def batches(result: Any, *, quota: int | float | None = None) -> Chart:
     """Hits of each batch as bars, beside each other for several models; what the next should contain as a band."""
+    points = result if isinstance(result, dict) else batch_points(result, quota)
     names, first = list(points), next(iter(points.values()))
     shown = min(len(first.names), MOST_BATCHES)
     low, high = first.next_hits
@@ -387,17 +734,19 @@ def batches(points: Mapping[str, BatchPoint]) -> Chart:
         for b in range(shown):
             chart.bar(b + 0.15 + k * wide, wide, float(point.cells[b, 0]), colour(k))
         chart.line([0, shown], [point.expected_hits.value] * 2, colour(k), (5, 3))
-    chart.key = [(name, colour(k)) for k, name in enumerate(names)] if len(names) > 1 else ()
+    chart.key = [(name, colour(k)) for k, name in enumerate(names)] if len(names) > 1 else []
     return chart
 
 
 # ------------------------------------------------------------------------------------------------- probabilities, costs
 
 
-def reliability_chart(
-    models: Mapping[int, Evaluation], known: Mapping[int, Calibration] = MappingProxyType({}), *, bins: int = 10
-) -> Chart:
-    """Shares that came true, in bins with intervals; the isotonic curve over them, with the band of a right model."""
+def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] = MappingProxyType({})) -> Chart:
+    """Shares that came true, in bins with intervals; the isotonic curve over them, with the band of a right model.
+
+    ``result`` may also be models by the number that gives their colour; ``known``: their calibrations.
+    """
+    models = result if isinstance(result, dict) else dict(enumerate(models_of(result)))
     tables = {k: reliability(ev, bins) for k, ev in models.items()}
     ends = ("mean_score", "share_positive", "high")
     top = axis_end(row[end] for table in tables.values() for row in table for end in ends)
@@ -426,8 +775,9 @@ def reliability_chart(
     return chart
 
 
-def calibration(result: Calibration) -> Chart:
+def calibration(result: Any) -> Chart:
     """The isotonic curve of a model with its interval, the band of a right one, and the scores as bars below."""
+    result = result.calibration() if hasattr(result, "calibration") else result
     words = f"{result.summary}. Grey: where the curve of a model with right probabilities would lie."
     title = f"Calibration of {result.name}"
     chart = Chart(title, words, (0.0, 1.0), (0.0, 1.0), "predicted probability", y_name="observed share")
@@ -444,8 +794,13 @@ def calibration(result: Calibration) -> Chart:
     return chart
 
 
-def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = None, band: bool | None = None) -> Chart:
-    """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody."""
+def cost_chart(result: Any, *, kind: str, at: float | None = None, band: bool | None = None) -> Chart:
+    """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody.
+
+    ``result`` may also be decision curves by the number that gives their colour; ``at``: where the costs lie.
+    """
+    known = isinstance(result, dict)
+    decisions = result if known else {k: ev.decision_curve() for k, ev in enumerate(models_of(result))}
     benefit = kind == "net_benefit"
     value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
     first = next(iter(decisions.values()))
@@ -492,7 +847,6 @@ def cost_chart(decisions: Mapping[int, Any], *, kind: str, at: float | None = No
 
 def profit(plan: Plan) -> Chart:
     """Profit by number of cases, the best cut with its interval, and what to expect on new data."""
-    rows = plan_frame(plan)
     ends = around(np.append(plan.profits, [0.0, *(e for e in plan.profit.interval if math.isfinite(e))]))
     low, high = plan.profit.interval
     shown = [amount(x, high - low) for x in (plan.profit.value, plan.expected_profit, low, high)]
@@ -506,7 +860,7 @@ def profit(plan: Plan) -> Chart:
     title = "Profit" if by_row else f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
     chart = Chart(title, words, (0.0, float(plan.taken[-1])), ends, "cases taken", y_name="profit")
     chart.reference(chart.x, (0.0, 0.0))
-    chart.line(rows.column("taken"), rows.column("profit"), colour(0))
+    chart.line(plan.taken, plan.profits, colour(0))
     chart.key = [(f"on these data: {shown[0]} with {plan.quota:,}", "currentColor")]
     if low == low:
         chart.line([plan.quota, plan.quota], [low, high])
@@ -520,8 +874,10 @@ def profit(plan: Plan) -> Chart:
     return chart
 
 
-def uplift(scores: Sequence[Uplift]) -> Chart:
+def uplift(result: Any) -> Chart:
     """Gain by number of cases treated, of one score with its interval, beside treating at random and nobody."""
+    one_or_more = result.evaluations.values() if hasattr(result, "evaluations") else [result]
+    scores = result if isinstance(result, list) else list(one_or_more)
     first = scores[0]
     rows = [(k, one, one.curve) for k, one in enumerate(scores[:MOST_LINES])]
     shown = ("gain", "low", "high") if len(scores) == 1 else ("gain",)
@@ -564,6 +920,24 @@ def taken_and_left(point: OperatingPoint) -> Chart:
     return chart
 
 
+def swaps(result: SwapSet) -> Chart:
+    """The cases that enter and those that leave, hits first, and what the difference is."""
+    if not result.swapped:
+        raise InputError(None, f"{result.old} and {result.new} choose the same cases, so there is nothing to draw")
+    most, d = 1.35 * float(result.swapped), result.difference
+    title = f"From {result.old} to {result.new} at {result.quota:,} places"
+    chart = Chart(title, "", (0.0, most), (0.0, 1.0), "cases", y_ticks=False)
+    for height, row in zip((0.5, 0.1), result.sides, strict=True):
+        chart.stretch(0.0, row["hits"], height, colour(0), 0.9)
+        chart.stretch(row["hits"], row["cases"], height, "currentColor", 0.2)
+        told = f"{row['side']}: {count(row['hits'])} of {count(row['cases'])} ({row['hit_rate']:.0%})"
+        chart.label(0.0, height + 0.22, told, aside=0.0)
+    said = f"difference {count(d.value)} hits ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
+    chart.label(0.0, 0.93, said, aside=0.0)
+    chart.key = [("hits", colour(0)), ("no hits", FAINT)]
+    return chart
+
+
 def screening(result: Screening) -> Chart:
     """Share of the cases and of the positives that each stage leaves, the latter with its interval."""
     rows = result.stages
@@ -588,7 +962,7 @@ def screening(result: Screening) -> Chart:
     return chart
 
 
-def voting(result: SelectiveVoting) -> Chart | None:
+def voting(result: SelectiveVoting) -> Chart:
     """Each mark against the number of models, on the scale from chance to a perfect list, as in Fig. 10 of the paper.
 
     If a mark has no level by chance, all are drawn from their worst to their best instead. The band is that of the
@@ -603,7 +977,7 @@ def voting(result: SelectiveVoting) -> Chart | None:
         if ends[0] < ends[1] or result.scales:
             lines[k] = (values - zero) / (one - zero)
     if not lines:
-        return None
+        raise InputError(None, "no mark varies with the number of models, so there is nothing to draw")
     best = "; ".join(f"{row['mark']} with {row['tied'] or row['models']}" for row in result.optimum)
     words = f"Best number of models: {best}. Dotted: {pluralize(result.voters, 'model')} chosen."
     zero, one = result.scales.get(result.chosen_by, (math.nan, math.nan))
@@ -631,12 +1005,12 @@ def voting(result: SelectiveVoting) -> Chart | None:
     return chart
 
 
-def spread(values: Any, marked: float, title: str) -> Chart | None:
+def spread(values: Any, *, marked: float, title: str) -> Chart:
     """Many values (of permutations, of refits) as a histogram with one of them marked."""
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
     if not len(known) or not math.isfinite(marked):
-        return None
+        raise InputError(None, "there is no value to draw")
     ends = around(np.append(known, marked))
     heights, edges = np.histogram(known, 30, ends)
     chart = Chart(clipped(title), f"{title}: {format_value(marked)}", ends, (0.0, float(heights.max()) or 1.0), "value")
@@ -650,10 +1024,15 @@ def spread(values: Any, marked: float, title: str) -> Chart | None:
 
 
 def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "Accuracy with more classes") -> Chart:
-    """Accuracy by number of classes: observed, then predicted with its band; every method as a thin line."""
-    rows = extrapolation_frame(ex, until=until)
-    seen, beyond = (Table(row for row in rows if row["kind"] == kind) for kind in ("observed", "extrapolated"))
-    k, low, high = (np.array(beyond.column(name), dtype=float) for name in ("classes", "low", "high"))
+    """Accuracy by number of classes: observed, then predicted with its band; every method as a thin line.
+
+    Up to ``until``, the largest number asked for, or ten times what was seen where none was.
+    """
+    first = ex.n_classes
+    asked = [k for k in (ex.k if until is None else [until]) if k > first]
+    end = max([*asked, first + 1]) if asked or until is not None else 10 * first
+    beyond = ex.curve(np.unique(np.append(np.geomspace(first, end, 60).round(), asked)))
+    k, low, high = (np.asarray(beyond[name], dtype=float) for name in ("k", "low", "high"))
     words = f"{format_value(ex.observed.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
         f"; {format_value(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
     )
@@ -669,8 +1048,8 @@ def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "A
     if np.isfinite(low).any():
         # from the first class more: at the border stands the interval of what was seen, made in another way
         chart.band(k[1:], low[1:], high[1:], colour(0))
-    chart.line(k, beyond.column("accuracy"), colour(0), dash(1))
-    chart.line(seen.column("classes"), seen.column("accuracy"))
+    chart.line(k, beyond["accuracy"], colour(0), dash(1))
+    chart.line(list(ex.observed), [ex.observed[k].value for k in ex.observed])
     for classes, estimate in ex.estimates.items():
         chart.point(float(classes), estimate.value, colour(0))
     chart.key = [("observed", "currentColor"), ("extrapolated", colour(0)), ("methods", GREY)]
@@ -723,12 +1102,13 @@ def list_sizes(result: Any, *, quota: int | float | None = None, list_size: int 
     if list_size is not None:
         for k, row in enumerate(row for row in rows if row["list_size"] == list_size):
             chart.point(float(list_size), row["hits"], colour(k))
-    chart.models = names if len(names) > 1 else ()
+    chart.models = names if len(names) > 1 else []
     return chart
 
 
-def risk_coverage(curve: RiskCoverage) -> Chart:
+def risk_coverage(result: Any) -> Chart:
     """Error rate among the answered, by the share answered."""
+    curve = result.risk_coverage() if hasattr(result, "risk_coverage") else result
     thin = curve.thinned(160)
     top = max(0.05, 1.05 * float(np.max(thin.high[len(thin) // 10 :])))
     words = (
@@ -757,28 +1137,37 @@ def confidence(ev: ClassEvaluation) -> Chart:
     return chart
 
 
-# kind -> what draws it
-FIGURES: dict[str, Callable[..., Chart | None]] = {
-    **{name: partial(curves, name=name) for name in ("roc", "precision_recall", "gain")},
-    "dots": estimate_dots,
+# kind -> what describes it
+FIGURES: dict[str, Callable[..., Chart]] = {
+    **{name: partial(rates, name=name) for name in ("roc", "precision_recall")},
+    "found": found,
+    **{name: partial(over_places, name=name) for name in ("gain", "lift", "hit_rate", "profit")},
+    "qrecall": qrecall,
+    "quota_rates": quota_rates,
+    "tpr_fpr": tpr_fpr,
     "deciles": deciles,
     "histogram": histogram,
-    "forest": forest,
-    "dominance": dominance,
-    "segments": segments,
-    "batches": batches,
     "reliability": reliability_chart,
     "calibration": calibration,
     **{kind: partial(cost_chart, kind=kind) for kind in ("net_benefit", "expected_cost")},
+    "dominance": dominance,
+    "forest": forest,
+    "batches": batches,
+    "segments": segments,
+    "list_size": list_sizes,
     "plan": profit,
     "uplift": uplift,
-    "cut": taken_and_left,
     "screening": screening,
     "voting": voting,
-    "spread": spread,
+    "swaps": swaps,
+    "trend": trend,
     "extrapolation": more_classes,
     "who_leads": who_leads,
-    "list_size": list_sizes,
     "risk_coverage": risk_coverage,
+    # of a page alone
+    "dots": estimate_dots,
+    "differences": differences,
+    "cut": taken_and_left,
+    "spread": spread,
     "confidence": confidence,
 }

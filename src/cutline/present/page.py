@@ -7,13 +7,13 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ..errors import InputError
 from ..runtime import write_whole
@@ -35,18 +35,6 @@ def write_page(result: Any, path: FilePath, **options: Any) -> Path:
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
-
-
-@dataclass(frozen=True)
-class PageView:
-    """The page inside a notebook, with its slider: an output that needs no widgets and no running kernel."""
-
-    html: str = field(repr=False)
-    height: int = 900
-
-    def _repr_html_(self) -> str:
-        style = f"width:100%;height:{self.height}px;border:1px solid #8886;border-radius:6px"
-        return f'<iframe title="Report of cutline" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
 
 
 def page_title(result: Any) -> str:
@@ -138,13 +126,15 @@ def _explorer(
     plan: Plan | None = None,
 ) -> dict[str, Any]:
     """What takes the place of the gain curve on a page: the explorer of the models that it shows."""
-    figures = {part.kind: part.of for s in sections for part in s.parts if isinstance(part, Figure)}
+    figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
     places = next((s for s in sections if s.name == "places"), None)
     if places is None or not isinstance(places.parts[0], Figure):
         return {}
     models = places.parts[0].of
     asked = asked and (models[0].quota is not None or models[0].quotas is not None) and quota is None
-    shown = explorer(models, quota=quota, **prices, leads=figures.get("dominance"), asked=asked, plan=plan)
+    shown = explorer(
+        models, quota=quota, **prices, leads=figures.get("dominance", {}).get("stretches"), asked=asked, plan=plan
+    )
     return {"explorer": shown, "data": packed(shown.pop("data")), "script": "page.js"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..curves import Curve, keep_points
+from ..curves import keep_points
 from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
@@ -62,6 +62,8 @@ def rates_end(evaluations: Iterable[Evaluation], quota: float | None = None) -> 
 
 def models_of(result: Any) -> list[Evaluation]:
     """The evaluations behind a result, in their order: of a comparison, of classes, or the one it is."""
+    if isinstance(result, list | tuple):
+        return list(result)
     found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
     if not found or any(not hasattr(ev, "ranking") for ev in found):
         raise InputError(None, f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
@@ -107,133 +109,8 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     return columns_table({**shares, "rows": n}, "Reliability")
 
 
-MANY_POINTS = 5_000
-INK = 0.0002
-QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
-# all of one direction: higher is better
-FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
-
-
-def points_of(ev: Evaluation, name: str) -> Curve:
-    """One curve, thinned where it has more points than ink can show.
-
-    Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line. With weights a quota
-    counts cases, which need not be whole: there the points are the ends of ties.
-    """
-    if name not in QUOTA_KINDS or ev.facts["weighted"]:
-        curve = ev.curve(name)
-        return curve.thinned(tolerance=INK) if len(curve.x) > MANY_POINTS else curve
-    stops = quota_stops(ev.facts["rows"])
-    at = at_stops(ev, stops)
-    n, n_pos = ev.facts["rows"], ev.facts["positives"]
-    if n_pos == 0:
-        raise InputError(None, f"the {name} curve needs positives, and the sample has none")
-    factor = {"gain": 1.0, "qrecall": 1 / n_pos, "hit_rate": 1 / stops, "lift": n / n_pos / stops}[name]
-    return replace(ev.curve(name), x=stops.astype(np.float64), y=at.hits * factor, thresholds=at.threshold)
-
-
-def by_model(title: str, rows_of: Callable[..., Iterable[Mapping[str, Any]]]) -> Callable[..., Table]:
-    """A function that gives rows of each model."""
-
-    def frame(result: Any, **options: Any) -> Table:
-        return Table([{"model": ev.name, **row} for ev in models_of(result) for row in rows_of(ev, **options)], title)
-
-    return frame
-
-
-def curve_frame(name: str) -> Callable[..., Table]:
-    """A function that gives a curve of each model as rows."""
-
-    def rows(ev: Evaluation, **_: Any) -> Table:
-        curve = points_of(ev, name)
-        return columns_table({"x": curve.x * 1.0, "y": curve.y, "threshold": curve.thresholds * 1.0})
-
-    return by_model(name, rows)
-
-
-def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
-    """Qrecall beside that of chance and of a perfect list."""
-    curve = points_of(ev, "qrecall")
-    quota, n_pos = curve.x * 1.0, ev.ranking.n_pos
-    others = {"chance": quota / ev.ranking.cases, "perfect": ratio(np.minimum(quota, n_pos), n_pos)}
-    return columns_table({"quota": quota, "qrecall": curve.y, **others})
-
-
-def quota_rates_rows(ev: Evaluation, **_: Any) -> Table:
-    """Hit rate and Qrecall at each quota."""
-    hit_rate, qrecall = points_of(ev, "hit_rate"), points_of(ev, "qrecall")
-    return columns_table(
-        {"quota": hit_rate.x * 1.0, "hit_rate": hit_rate.y, "qrecall": np.interp(hit_rate.x, qrecall.x, qrecall.y)}
-    )
-
-
-def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
-    """True and false positive rate over the list, and their distance."""
-    curve = rates_of(ev)[0]
-    return columns_table({"share": curve.x, "tpr": curve.y, "fpr": curve.y2, "distance": curve.y - curve.y2})
-
-
-def rates_of(ev: Evaluation) -> tuple[Any, tuple[float, float, float]]:
-    """The curve of TPR (y) and FPR (y2) over the share taken, and the point (share, TPR, FPR) where they lie farthest
-    apart: that of the full curve, whatever thinning leaves out.
-    """
-    curve: Any = ev.curve("tpr_fpr")
-    at = int(np.argmax(np.abs(curve.y - curve.y2)))
-    farthest = float(curve.x[at]), float(curve.y[at]), float(curve.y2[at])
-    return (curve.thinned(tolerance=INK) if len(curve.x) > MANY_POINTS else curve), farthest
-
-
-def profit_rows(
-    ev: Evaluation, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
-) -> Table:
-    """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
-    if cost is None or value is None:
-        prices = {"{cost} per place": cost, "{value} per hit": value}
-        missing = " and ".join(name for name, price in prices.items() if price is None)
-        raise InputError(None, f"the profit curve needs {missing}")
-    stops = quota_stops(ev.ranking.rows)
-    at, spent = at_stops(ev, stops), cost * stops + fixed_cost
-    ends = {"profit": at.hits, "low": at.low, "high": at.high}
-    return columns_table({"quota": stops, **{name: value * hits - spent for name, hits in ends.items()}})
-
-
-def plan_frame(result: Any, **_: Any) -> Table:
-    """Cases taken, hits and profit of a plan, thinned where a line has more points than ink can show."""
-    if not hasattr(result, "profits"):
-        raise InputError(None, f"this plot needs a Plan, not {type(result).__name__}", "make one with plan()")
-    kept = np.arange(len(result.taken))
-    if len(kept) > MANY_POINTS:
-        kept = thinned(result.taken, result.profits, tolerance=INK)
-    columns = {"taken": result.taken, "hits": result.hits, "profit": result.profits}
-    return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
-
-
-def uplifts_of(result: Any) -> list[Any]:
-    """The targeting scores of a result, one or several."""
-    scores = list(getattr(result, "evaluations", {"": result}).values())
-    if not all(hasattr(one, "sums") and hasattr(one, "gain_in_words") for one in scores):
-        raise InputError(None, f"this plot needs an Uplift, not {type(result).__name__}", "make one with uplift()")
-    return scores
-
-
-def uplift_frame(result: Any) -> Table:
-    """The gain by number of cases treated, of each score."""
-    rows = [{"model": one.name, **row} for one in uplifts_of(result) for row in one.curve]
-    return Table(rows, "Gain by number of cases treated")
-
-
-def found_frame(result: Any, *, quota: int | None = None) -> Table:
-    """What each model finds at a quota, the interval of the average, and what to expect of the next list."""
-    rows = []
-    for ev in models_of(result):
-        places = ev.quota if quota is None else quota
-        if places is None or ev.rows.batched:
-            raise InputError("quota", "is missing", "give {quota}: places in one list")
-        point = ev.at(quota=places)
-        (low, high), (next_low, next_high) = point.expected_hits.interval, point.next_hits
-        row = {"model": ev.name, "places": places, "found": point.tp, "low": low, "high": high}
-        rows.append({**row, "next_low": next_low, "next_high": next_high})
-    return Table(rows, "Found by each model")
+MANY_POINTS = 1_000
+INK = 0.0005  # of a height: half a pixel of a printed plot
 
 
 @checked
@@ -244,9 +121,8 @@ def list_size_frame(
 
     A list that is shorter than its places is left out.
     """
-    models = result if isinstance(result, list | tuple) else models_of(result)
     rows = []
-    for ev in models:
+    for ev in models_of(result):
         places: Any = ev.asked_quota if quota is None else quota
         if places is None or isinstance(places, Quotas):
             problem = "is missing" if places is None else "is a range, and lists of other sizes need one"
@@ -264,47 +140,6 @@ def list_size_frame(
     return Table(rows, "Hits by list size")
 
 
-def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
-    """Which model leads from where to where."""
-    if not hasattr(result, "dominance"):
-        raise InputError(None, "a dominance strip needs a Comparison of several models")
-    return Table(list(result.dominance(by)), "dominance")
-
-
-def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Table:
-    """Estimates with intervals, measure by measure; also of models of several classes."""
-    models = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
-    quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
-    wanted = list(measures) if measures is not None else [m for m in (*quota, *FOREST) if m in models[0]]
-    rows = []
-    for name in wanted:
-        for ev in models:
-            e = ev[name]
-            rows.append({"measure": e.name, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
-    return Table(rows, "estimates")
-
-
-def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> Table:
-    """Accuracy at every number of classes: observed up to the classes there are, extrapolated from there on.
-
-    Up to ``until``, the largest number asked for, or ten times what was seen where none was.
-    """
-    if not hasattr(result, "observed") or not hasattr(result, "favorability"):
-        raise InputError(None, f"this plot needs an extrapolation, not {type(result).__name__}")
-    first = result.n_classes
-    asked = [k for k in result.k if k > first] if until is None else [until]
-    last = max([*asked, first + 1]) if asked else 10 * first
-    grid = np.unique(np.append(np.geomspace(first, last, 60).round(), [k for k in asked if k >= first]))
-    rows = []
-    for k in result.observed:
-        e = result.observed[k]
-        rows.append({"kind": "observed", "classes": k, "accuracy": e.value, "low": e.low, "high": e.high})
-    found = result.curve(grid)
-    ends = {key: found[key] for key in ("accuracy", "low", "high")}
-    beyond = columns_table({"classes": found["k"].astype(np.int64), **ends})
-    return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
-
-
 def batch_points(result: Any, quota: int | float | None) -> dict[str, Any]:
     """The batches of each model at the quota asked for, or the evaluation's own."""
     points = {}
@@ -316,12 +151,6 @@ def batch_points(result: Any, quota: int | float | None) -> dict[str, Any]:
             raise InputError("quota", "is missing", "give {quota}: places in each batch")
         points[ev.name] = ev.at(quota=places)
     return points
-
-
-def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
-    """What each batch contains, model by model."""
-    points = batch_points(result, quota)
-    return Table([{"model": name, **row} for name, point in points.items() for row in point.batches], "Batch by batch")
 
 
 def segments_frame(result: Any, *, measure: str | None = None) -> Table:
@@ -343,24 +172,6 @@ def segments_frame(result: Any, *, measure: str | None = None) -> Table:
             row = {"model": name, "segment": segment, "measure": key, "rows": ev.facts["rows"]}
             rows.append({**row, "value": e.value, "low": e.low, "high": e.high})
     return Table(rows, f"{key} by segment")
-
-
-def trend_frame(result: Any) -> Table:
-    """The segments of a trend in order, and the line through them."""
-    line = np.asarray(result.fitted)
-    rows = [{**row, "line": float(y)} for row, y in zip(result.to_dicts(), line, strict=True)]
-    return Table(rows, f"{result.measure} along the segments")
-
-
-def voting_frame(result: Any) -> Table:
-    """The marks of each number of models, from chance (0) to perfect (1) if that is known, and the held-out ones."""
-    rows = []
-    for k, row in enumerate(result.marks):
-        scaled = {
-            f"{name} above chance": (row[name] - zero) / (one - zero) for name, (zero, one) in result.scales.items()
-        }
-        rows.append({**row, **scaled, **(result.held_out[k] if len(result.held_out) else {})})
-    return Table(rows, "Selective voting")
 
 
 def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:

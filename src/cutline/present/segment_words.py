@@ -13,7 +13,6 @@ from ..inference.evidence import moves
 from ..segments import why_not_comparable
 from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
-from .plot_data import segments_frame
 from .words import (
     answer,
     chosen_measures,
@@ -115,8 +114,7 @@ def _figures(result: Segments | SegmentComparison, keys: Sequence[str], *, named
     figures = []
     for k, key in enumerate(alike[:_MOST_CHARTS]):
         title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
-        options = {"title": title, "by": ", ".join(first.by), "name": f"segments-{k}"}
-        figures.append(Figure("segments", segments_frame(result, measure=key), options))
+        figures.append(Figure("segments", result, {"measure": key, "title": title, "name": f"segments-{k}"}))
     return figures
 
 

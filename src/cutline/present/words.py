@@ -260,7 +260,7 @@ def comparison_sections(
             yield Section("measures", short_comparison(comparison, keys))
     if len(evaluations) > 1:
         parts: list[Any] = [
-            Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])
+            Figure("differences", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])
         ]
         if detail or pairs or all_measures:
             tested = (row for key in keys for row in comparison.differences if row["measure"] == key)
@@ -281,7 +281,7 @@ def comparison_sections(
             "Clear leaders by quota",
         )
         none = "No model leads clearly at any quota: the leads could be chance."
-        strip = Figure("dominance", stretches, {"names": list(comparison.evaluations)})
+        strip = Figure("dominance", comparison, {"stretches": stretches})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
     if cheapest is not None and (detail or all_measures):
         yield Section("costs", [*cheapest.conditions, cheapest.others], "Costs of errors")

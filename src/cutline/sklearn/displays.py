@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-from ..errors import InputError
 from ..evaluation import Evaluation
-from ..present.plots import line_style
 from ..present.plots import plot as draw
 from ..reference import documented
 from ..types import Axes, Estimator, Label, Labels, Scores
@@ -22,26 +19,25 @@ _drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakK
 
 @documented
 class CurveDisplay:
-    """Base of the displays: evaluations of models, and how to draw them.
+    """Base of the displays: the evaluation of a model, and how to draw it.
 
-    After drawing, ``ax_`` and ``figure_`` are where it is, and ``line_`` is its curve (a list of several). A display of
-    the same kind drawn on the same axes joins the curves that are there, with a colour and a name of its own.
+    After drawing, ``ax_`` and ``figure_`` are where it is, and ``line_`` is its curve. A display of the same kind
+    drawn on the same axes joins the curves that are there, with a colour and a name of its own.
     """
 
     kind: ClassVar[str]
     measures: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, *evaluations: Evaluation, **options: Any) -> None:
-        self.evaluations = list(evaluations)
-        self.options = options
+    def __init__(self, evaluation: Evaluation, **options: Any) -> None:
+        self.evaluation, self.options = evaluation, options
         self.ax_: Any = None
         self.figure_: Any = None
         self.line_: Any = None
 
     @property
-    def name(self) -> str | None:
-        """Name of the model; None if there are several."""
-        return self.evaluations[0].name if len(self.evaluations) == 1 else None
+    def name(self) -> str:
+        """Name of the model."""
+        return self.evaluation.name
 
     @classmethod
     def from_predictions(
@@ -94,34 +90,20 @@ class CurveDisplay:
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""
-        chosen = {**self.options, **options}
         if name is not None:
-            if len(self.evaluations) > 1:
-                raise InputError("name", f"would name {len(self.evaluations)} curves alike", "leave it out")
-            self.evaluations = [replace(self.evaluations[0], name=name)]
-        together, there = self.evaluations, set[Any]()
-        if ax is not None:
-            kind, before, artists = _drawn.get(ax, (None, [], []))
-            if kind is type(self):
-                together = [*before, *together]
-                for artist in artists:
-                    artist.remove()
-            there = set(ax.get_children())
-        result: Any = together[0] if len(together) == 1 else SimpleNamespace(evaluations=dict(enumerate(together)))
-        ax = self._draw(result, ax, chosen)
-        if there:
-            _drawn[ax] = (type(self), together, [a for a in ax.get_children() if a not in there])
-        else:
-            legend = [] if ax.get_legend() is None else [ax.get_legend()]
-            _drawn[ax] = (type(self), together, [*ax.lines, *ax.collections, *ax.texts, *legend])
+            self.evaluation = replace(self.evaluation, name=name)
+        kind, before, artists = (None, [], []) if ax is None else _drawn.get(ax, (None, [], []))
+        together = [*before, self.evaluation] if kind is type(self) else [self.evaluation]
+        for artist in artists if kind is type(self) else ():
+            artist.remove()
+        there = set() if ax is None else set(ax.get_children())
+        ax = draw(together, self.kind, ax=ax, **{**self.options, **options})
+        drawn = (*ax.lines, *ax.collections, *ax.texts, *filter(None, [ax.get_legend()]))
+        _drawn[ax] = (type(self), together, [artist for artist in drawn if artist not in there])
         self.ax_, self.figure_ = ax, ax.figure
-        names = [ev.name for ev in self.evaluations]
-        lines = [next(line for line in reversed(ax.lines) if str(line.get_label()).startswith(name)) for name in names]
-        self.line_ = lines[0] if len(lines) == 1 else lines
+        own = (line for line in reversed(ax.lines) if str(line.get_label()).startswith(self.evaluation.name))
+        self.line_ = next(own)
         return self
-
-    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
-        return draw(result, self.kind, ax=ax, **options)
 
 
 class RocDisplay(CurveDisplay):
@@ -162,25 +144,11 @@ class QrecallDisplay(CurveDisplay):
     kind = "qrecall"
     measures = ("pem",)
 
-    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
-        if options.get("band"):
-            options = {"areas": False, **options}  # areas and band would cover each other
-        return super()._draw(result, ax, options)
-
 
 class TprFprDisplay(CurveDisplay):
     """True and false positive rate over the list; ``band=True`` shades the band of the true positive rate."""
 
     kind = "tpr_fpr"
-
-    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
-        left = dict(options)
-        band, level = left.pop("band", False), left.pop("level", None)
-        ax = super()._draw(result, ax, left)
-        for k, ev in enumerate(getattr(result, "evaluations", {0: result}).values() if band else ()):
-            shade = ev.curve("tpr_fpr").band(level=ev.settings.level if level is None else level)
-            ax.fill_between(shade.x, shade.low, shade.high, color=line_style(k)["color"], alpha=0.12, linewidth=0)
-        return ax
 
 
 class ProfitDisplay(CurveDisplay):
