@@ -383,7 +383,7 @@ def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     names += ["average_lift", "average_qrecall", "auch", "quadratic_ranking", "gain(threshold=0.2)"]
     blocked = cl.evaluate(y, p, measures=names)
     drawn = cl.evaluate(y, p, measures=names, interval="percentile", stratify=False, n_resamples=150)
-    assert {e.method for e in blocked.estimates.values()} == {"logit", "hull", "scaled", "loss_score", "places"}
+    assert {e.method for e in blocked.estimates.values()} == {"logit", "hull", "scaled", "loss_score"}
     ratios = {}
     for key, e in blocked.estimates.items():
         assert e.low < e.value < e.high, key
@@ -642,10 +642,6 @@ def test_the_declared_algebra_of_intervals_is_that_of_the_measures() -> None:
             area = by_name[name].perfect_area
             assert area is not None
             assert area(n_pos, n) == pytest.approx(getattr(cl, name)(y, p)), name
-    worth = by_name["quadratic_ranking"].worth
-    assert worth is not None
-    for first, last in ((1, 1), (3, 7), (10, 11)):
-        assert worth(first, last) == pytest.approx(np.mean(np.arange(first, last + 1.0) ** 2))
 
 
 def test_names_of_methods_stand_in_one_place() -> None:

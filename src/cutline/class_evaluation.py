@@ -38,7 +38,7 @@ from .inference.class_intervals import (
 )
 from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
-from .inference.resampling import acceleration, enough_replicates
+from .inference.resampling import enough_replicates
 from .partition import rows_by
 from .quotas import parse_quota
 from .sources.arrays import as_column, make_sample
@@ -451,10 +451,8 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
             return tests.DifferenceTest()
         level = self.settings.level
         if self.replicates:
-            how, drawn = str(self.settings.interval), self.replicates[a][spec] - self.replicates[b][spec]
-            found = tests.summary(drawn, level, how, gap, acceleration(one.units[spec] - two.units[spec]))
-            named = f", {how}" if how in ("basic", "bca") else ""
-            made = tests.DifferenceTest(*found, f"paired bootstrap{named}")
+            drawn = self.replicates[a][spec] - self.replicates[b][spec]
+            made = tests.DifferenceTest(*tests.summary(drawn, level), "paired bootstrap")
         else:
             made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
         plain = one.sample.weight is None and one.sample.cluster is None

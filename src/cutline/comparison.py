@@ -61,7 +61,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     quota: int | float | None
     threshold: float | None
     margin: float | None
-    pairs: tests.Pairs = field(repr=False)
+    pairs: tests.RowPairs | tests.StreamedPairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
 

@@ -133,7 +133,6 @@ class Measure:
     and trials from the four cells where the measure is ``scale`` (1 where not given) times their ratio;
     ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
     gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
-    ``worth`` the mean worth of the places from one to another (worst = 1) where it is the sum over the positives;
     ``perfect_area`` the area of a perfect list of n⁺ among n where that is not 1. ``proper``: whether the true
     probabilities have the best expected value, and they alone; None where it reads no probabilities. ``caution`` says
     where its interval falls short.
@@ -177,7 +176,6 @@ class Measure:
     scale: OfCells | None = None
     line_of_auc: Line | None = None
     case_loss: Callable[..., tuple[Any, Any]] | None = None
-    worth: Callable[[Any, Any], Any] | None = None
     perfect_area: Callable[[float, float], float] | None = None
     proper: bool | None = None
     caution: str = ""
@@ -233,9 +231,8 @@ class Measure:
         shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall")
         shares |= self.paired_test in ("decisions", "hits")
         yield "this interval or test needs its proportion", shares and self.proportion is None
-        losses = self.interval in ("loss_score", "log_mean", "information")
+        losses = self.interval in ("loss_score", "information")
         yield "this interval needs the loss of a case", losses != (self.case_loss is not None)
-        yield "this interval needs the worth of a place", (self.interval == "places") != (self.worth is not None)
         yield "a scale needs a proportion", self.scale is not None and self.proportion is None
         of_auc = self.line_of_auc is not None
         yield "what is a line of the AUC takes its interval", of_auc != self.interval.startswith("delong")

@@ -309,8 +309,7 @@ def calibration_error(ranking: Ranking, bins: int = 15, debiased: bool = True) -
     latex=r"\frac1n\sum_i \max\{0,\, 1 - y_i s_i\}",
     reference="Berrar Def. 35, Eq. 44",
     scores="distance",
-    interval="log_mean",
-    case_loss=lambda s: (np.maximum(0.0, 1.0 - s), np.maximum(0.0, 1.0 + s)),
+    interval="scaled",
 )
 def hinge_loss(s: Sums) -> Any:
     """Mean distance by which cases fall short of a margin of 1; scores are signed distances, not probabilities.

@@ -344,8 +344,6 @@ def linear_ranking(s: Sums) -> Any:
     part="places",
     perfect="n·(n + 1)·(2·n + 1)/6 − n⁻·(n⁻ + 1)·(2·n⁻ + 1)/6",
     chance="n⁺·(n + 1)·(2·n + 1)/6",
-    interval="places",
-    worth=lambda first, last: ((first + last) / 2.0) ** 2 + ((last - first + 1.0) ** 2 - 1.0) / 12.0,
 )
 def quadratic_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i²: order at the top of the list counts most.

@@ -31,7 +31,6 @@ from ..inference.batch_rows import (
     quotas_in_batches,
     sums_of_groups,
 )
-from ..inference.evidence import Drawn
 from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Replicates, Resampled, Resampler
 from ..partition import HashedPartition, Partition
@@ -303,9 +302,6 @@ class StreamedBatches(BatchRows):
 
     def band(self, name: str, settings: Settings) -> Any:
         return self.streamed.band(name, settings)
-
-    def lead(self, axis: str, settings: Settings) -> Drawn:
-        return self.drawn.lead(axis, settings)
 
 
 @dataclass(frozen=True, eq=False)

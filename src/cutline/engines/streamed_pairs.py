@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.closed_forms import placements
-from ..inference.paired import Pairs
+from ..inference.paired import RowPairs, StreamedPairs
 from ..sources.sql_table import Checked, SqlTable
 from ..types import Floats
 from .stream import Moments
@@ -91,7 +91,10 @@ def gaps_between(evaluations: Mapping[str, Evaluation]) -> Gaps | None:
 
 
 def comparison_of(
-    evaluations: dict[str, Evaluation], drawn: dict[str, dict[str, Floats]], margin: float | None, pairs: Pairs
+    evaluations: dict[str, Evaluation],
+    drawn: dict[str, dict[str, Floats]],
+    margin: float | None,
+    pairs: RowPairs | StreamedPairs,
 ) -> Comparison:
     """The comparison of models whose rows were streamed."""
     first = next(iter(evaluations.values()))

@@ -34,7 +34,7 @@ from ..sweep import Counts, scale_of
 from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
-from .evidence import Drawn, RowEvidence
+from .evidence import RowEvidence
 from .limits import effective_freedom, effective_size, jackknife, serial_inflation, t_quantile, wilson_share, z_of
 from .resampling import Replicates, Resampled, Resampler
 from .worth import Valued, valued
@@ -447,13 +447,6 @@ class BatchRows(RowEvidence):
         if self.n_units < 2:
             raise single_batch()
         return super().resampler(settings, stratified=stratified, paired=paired)
-
-    def lead(self, axis: str, settings: Settings) -> Drawn:
-        if axis == "quota":
-            raise InputError(
-                "batch", "cuts each list separately, so there are no places in the whole list", "use 'fpr'"
-            )
-        return super().lead(axis, settings)
 
 
 def single_batch() -> InputError:

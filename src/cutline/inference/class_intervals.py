@@ -32,7 +32,7 @@ from ..types import Floats
 from .closed_forms import auc_interval, auc_spread, newcombe_limits
 from .intervals import check_method_exists
 from .limits import METHODS as PROPORTION_METHODS
-from .limits import edge_limits, effective_freedom, expit, t_quantile, wilson, wilson_shares, z_of
+from .limits import edge_limits, effective_freedom, scaled_limits, t_quantile, wilson, wilson_shares, z_of
 from .resampling import Replicates, acceleration, enough_replicates
 
 _BLOCK = 16  # replicates summed side by side: the counts of one row in them fill half a cache line
@@ -388,7 +388,6 @@ def delta_interval(
     value: float, error: float, how: str, limits: tuple[float, float], trials: float, level: float
 ) -> tuple[Interval, str]:
     """value ± z·error on the scale of the method; ``trials`` stand in where no spread is to be seen at an end."""
-    z = z_of(level)
     if not math.isfinite(error):
         return _NO_INTERVAL, ""
     bounded = (max(limits[0], -1.0), limits[1])  # a perfect kappa may fall short as one of two equal classes does
@@ -397,17 +396,11 @@ def delta_interval(
     if how in ("wilson", "wilson_effective"):
         effective = value * (1.0 - value) / error**2
         return wilson(value * effective, effective, level), "wilson_effective"
-    if how == "delta_logit":
-        middle, half = math.log(value / (1.0 - value)), z * error / (value * (1.0 - value))
-        return Interval(expit(middle - half), expit(middle + half)), how
-    if how == "delta_z" and abs(value) < 1.0:
-        middle, half = math.atanh(value), z * error / (1.0 - value * value)
-        return Interval(math.tanh(middle - half), math.tanh(middle + half)), how
-    if how == "delta_log" and value > 0.0:
-        ratio = math.exp(z * error / value)
-        return Interval(value / ratio, min(value * ratio, limits[1])), how
-    low, high = value - z * error, value + z * error
-    return Interval(max(low, limits[0]), min(high, limits[1])), "delta"
+    scale = {"delta_logit": "logit", "delta_z": "atanh", "delta_log": "log"}.get(how, "identity")
+    low, high = scaled_limits(value, error, math.inf, level, scale)
+    if low != low:  # at the edge of its scale
+        how, (low, high) = "delta", Interval(value - z_of(level) * error, value + z_of(level) * error)
+    return Interval(max(low, limits[0]), min(high, limits[1])), how if scale != "identity" else "delta"
 
 
 def class_distances(

@@ -116,19 +116,6 @@ def auc_interval(
     return Interval(max(0.0, low), min(1.0, high)), "delong"
 
 
-def likelihood_ratio_limits(hits: float, n_pos: float, false: float, n_neg: float, level: float) -> Interval:
-    """Ratio of two independent shares from their Wilson intervals (MOVER-R, Donner & Zou 2012): LR+, LR−."""
-    p1, p2 = hits / n_pos, false / n_neg
-    l1, u1 = limits.wilson_share(p1, n_pos, level)
-    l2, u2 = limits.wilson_share(p2, n_neg, level)
-    both = p1 * p2
-    low = (both - math.sqrt(max(both**2 - l1 * u2 * (2 * p1 - l1) * (2 * p2 - u2), 0.0))) / (u2 * (2 * p2 - u2))
-    if p2 <= 0.0 or l2 <= 0.0:
-        return Interval(max(low, 0.0), math.inf)
-    high = (both + math.sqrt(max(both**2 - u1 * l2 * (2 * p1 - u1) * (2 * p2 - l2), 0.0))) / (l2 * (2 * p2 - l2))
-    return Interval(max(low, 0.0), high)
-
-
 def delta_error(statistic: Callable[[Floats], float], cells: Floats) -> tuple[float, float]:
     """A function of the shares of four cells, and its standard error by the delta method."""
     n = float(cells.sum())

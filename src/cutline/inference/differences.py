@@ -55,7 +55,6 @@ def flipped_scale(statistic: Any, units: int) -> Any:
 # they leave is a sum of many smaller ones: the shares of 5% of flips then differ by less than 0.0005 from those of ten
 # million random flips (tests/test_compare.py), and no p-value depends on a seed.
 _LARGEST = 8
-_MANY_UNITS = 1000  # beyond them a reference is made as quickly as one that was kept is found
 _FEWEST_FLIPS = 0.0005  # shares of flips below this are told by Student's t: sums of signs have shorter tails than data
 
 
@@ -77,17 +76,6 @@ class FlipReference:
     units: int
     freedom: float
     skew: float  # |Σψ³|/(Σψ²)^1.5, the skewness of the difference: 0 where both models stray alike
-
-    @staticmethod
-    def of(influence: Floats) -> FlipReference:
-        """The reference of a difference on which units have these influences.
-
-        It does not depend on their scale or sign, so measures that are one number on several scales share it.
-        """
-        if len(influence) > _MANY_UNITS:
-            return _reference(influence)
-        largest = influence[int(np.argmax(np.abs(influence)))]
-        return _kept_reference(np.round(influence / largest, 12).tobytes())
 
     def p_value(self, statistic: float) -> float:
         """Share of flips at least as far from 0, the observed signs among them; never 0."""
@@ -139,18 +127,9 @@ _STEPS = 100  # of false position; about ten are enough
 _NARROW = 1e-12  # relative width of the bracket around a critical value
 
 
-@lru_cache(maxsize=64)
-def _kept_reference(influence: bytes) -> FlipReference:
-    return _reference(np.frombuffer(influence))
-
-
-def _reference(psi: Floats) -> FlipReference:
-    spread, size = math.sqrt(float((psi**2).sum())), np.abs(psi)
-    if len(psi) > _MANY_UNITS:  # the largest first, the others in any order
-        size = np.partition(size, len(psi) - _LARGEST)
-        size[-_LARGEST:].sort()
-    else:
-        size = np.sort(size)
+def flip_reference(psi: Floats) -> FlipReference:
+    """The reference of a difference on which units have these influences; it does not depend on their scale or sign."""
+    spread, size = math.sqrt(float((psi**2).sum())), np.sort(np.abs(psi))
     size = size[::-1] / spread
     exact = len(psi) <= EXACT_UNITS
     sums = np.sort(np.abs(all_signs(len(psi) if exact else _LARGEST) @ size[: len(psi) if exact else _LARGEST]))
@@ -247,7 +226,7 @@ def paired_difference(
         error = math.sqrt(float((influence**2).sum()) * units / (units - 1.0))
     if not _NOTHING * max(map(abs, values)) < error < math.inf:
         return None
-    reference = FlipReference.of(influence)
+    reference = flip_reference(influence)
     return PairedDifference(values[0] - values[1], error, reference, guard_freedom(smaller_class), method)
 
 

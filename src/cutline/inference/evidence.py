@@ -173,6 +173,7 @@ class Evidence(Protocol):
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         """Places to compare models at; some of them, and the positives found there in each replicate."""
+        raise RuntimeError(f"{type(self).__name__} has no replicates of curves")
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,13 +342,6 @@ class RowEvidence(PicklesFields, Evidence):
         return places, places[
             np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))
         ]
-
-    def lead(self, axis: str, settings: Settings) -> Drawn:
-        by_quota = axis == "quota"
-        whole = self.ranking.cases if by_quota else self.ranking.n_neg
-        places, grid = self.lead_places(axis)
-        resampler = self.resampler(settings, stratified=not by_quota, paired=self.paired)
-        return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, settings.n_resamples)[0]
 
 
 def as_prevalence(value: Any, name: str = "prevalence") -> float:

@@ -37,7 +37,6 @@ from .closed_forms import (
     auc_interval,
     delta_error,
     hit_rate_limits,
-    likelihood_ratio_limits,
     line_of,
     loss_moments,
     mean_score_limits,
@@ -205,7 +204,8 @@ def ratio_of_rates(inputs: IntervalInputs) -> Interval:
     """Ratio of two independent rates from their Wilson intervals (Donner & Zou 2012): LR+ and LR−."""
     c = inputs.cells
     hits, false = (c.tp, c.fp) if inputs.measure.better == "higher" else (c.fn, c.tn)
-    return likelihood_ratio_limits(hits, c.tp + c.fn, false, c.fp + c.tn, inputs.level)
+    sides = ((hits / inputs.n_pos, inputs.n_pos), (false / inputs.n_neg, inputs.n_neg))
+    return limits.ratio_limits(*((share, limits.wilson_share(share, n, inputs.level)) for share, n in sides))
 
 
 @method("wilson_f")
@@ -325,58 +325,6 @@ def _case_losses(
     for at in pieces(len(p)):
         if_positive[at], if_negative[at] = measure.case_loss(p[at], **given)
     return p, (if_positive, if_negative)
-
-
-@method("log_mean")
-def log_mean(inputs: IntervalInputs) -> Interval:
-    """Mean of losses that do not come near 0 (hinge loss): t interval on the log scale."""
-    ranking = inputs.ranking
-    with np.errstate(over="ignore", invalid="ignore"):
-        _, each = _case_losses(inputs.measure, ranking.score, inputs.spec.arguments)
-        moments = loss_moments(ranking.pos, ranking.neg, *each)
-        error = math.sqrt(moments.variance / moments.cases)
-        low, high = limits.scaled_limits(moments.mean, error, moments.freedom, inputs.level, "log")
-        if not moments.mean > 0.0 or not error > 0.0:
-            low = high = moments.mean
-    factor = inputs.value / moments.mean if 0.0 < moments.mean < math.inf else 1.0  # a stream's value has exact scores
-    return Interval(factor * low, factor * high)
-
-
-@method("places", rows=True)
-def places(inputs: IntervalInputs) -> Interval:
-    """Sum of what the places of the positives are worth: the influence of each row on it, on the logit of its range.
-
-    A row adds g at its own place if it is positive, and lifts every positive above it by one place; ψ is centred. Group
-    by group, so rows take no memory.
-    """
-    ranking, worth = inputs.ranking, inputs.measure.worth
-    assert worth is not None  # the mean of g over the places from one to another, worst = 1
-    n, cases = ranking.rows, float(ranking.cases)
-    most, above, lifts, total = n * float(worth(1.0, float(n))), 0.0, 0.0, 0.0
-    of_pos, of_neg = np.empty(len(ranking)), np.empty(len(ranking))
-    for at in pieces(len(ranking)):
-        a, b = ranking.pos[at].astype(np.float64), ranking.neg[at].astype(np.float64)
-        ends = above + np.cumsum(a + b)
-        last, first = cases - (ends - (a + b)), cases - ends + 1.0  # best and worst place of each group
-        lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / (a + b)
-        rising = lifts + np.cumsum(lifted)
-        of_neg[at] = rising - lifted / 2.0
-        of_pos[at] = worth(first, last) + of_neg[at]
-        total += limits.dot(a, of_pos[at]) + limits.dot(b, of_neg[at])
-        above, lifts = float(ends[-1]), float(rising[-1])
-    mean, second, fourth = total / cases, 0.0, 0.0
-    for at in pieces(len(ranking)):
-        a, b = ranking.pos[at].astype(np.float64), ranking.neg[at].astype(np.float64)
-        squares = np.square(of_pos[at] - mean), np.square(of_neg[at] - mean)
-        second += limits.dot(a, squares[0]) + limits.dot(b, squares[1])
-        fourth += limits.dot(a, np.square(squares[0])) + limits.dot(b, np.square(squares[1]))
-    error = math.sqrt(second * n / max(n - 1.0, 1.0)) / most
-    freedom = limits.freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
-    freedom = limits.freedom_in_small_class(freedom, inputs.smaller_class)
-    low, high = limits.scaled_limits(inputs.value / most, error, freedom, inputs.level, "logit")
-    if low != low:
-        low, high = limits.edge_limits(inputs.value / most, inputs.smaller_class, inputs.level)
-    return Interval(most * low, most * high)
 
 
 def _moving_cut(inputs: IntervalInputs, recall: bool) -> Interval:

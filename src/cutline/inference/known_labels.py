@@ -344,10 +344,6 @@ class Audited(PicklesFields, Evidence):
         """Intervals come from the known chances of being labelled, not from replicates."""
         return False
 
-    def lead(self, axis: str, settings: Settings) -> Any:
-        """Raises an error: an audit is of one model."""
-        raise InputError(None, "an audit knows too few labels to compare models place by place")
-
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """The cut as one of a list from a population: labels that are not known make its size smaller."""
         cut = super().cut(taken, hits, level)

@@ -283,6 +283,22 @@ def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], 
     return Interval(a - b - size * reaches[0], a - b + size * reaches[1])
 
 
+def ratio_limits(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
+    """Interval of a ratio of independent numbers that cannot be negative, from theirs (MOVER-R, Donner & Zou 2012)."""
+    (a, (a_low, a_high)), (b, (b_low, b_high)) = first, second
+    both = a * b
+
+    def end(x: float, y: float, sign: float) -> float:
+        """(ab ± √((ab)² − xy))/y; its limit where y is 0."""
+        if abs(y) < 1e-12 * max(both, 1e-300):
+            return x / (2.0 * both) if both > 0.0 else math.nan
+        return (both + sign * math.sqrt(max(both * both - x * y, 0.0))) / y
+
+    low = max(end(a_low * (2.0 * a - a_low), b_high * (2.0 * b - b_high), -1.0), 0.0)
+    open_ended = b <= 0.0 or b_low <= 0.0
+    return Interval(low, math.inf if open_ended else end(a_high * (2.0 * a - a_high), b_low * (2.0 * b - b_low), 1.0))
+
+
 def dot(a: Floats, b: Floats) -> float:
     """Σ aᵢ·bᵢ without BLAS, whose threads wait for each other on a busy machine."""
     return float(np.einsum("i,i->", a, b))

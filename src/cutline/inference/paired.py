@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from .differences import (
 )
 from .differences import DifferenceTest as DifferenceTest
 from .evidence import RowEvidence
-from .resampling import acceleration, unit_influences
+from .resampling import unit_influences
 from .worth import difference_limits
 
 _UNITS_BY_PLACES = 4_000_000  # influences of units at quotas that are kept, 32 MB; of more, those of random groups
@@ -71,19 +71,6 @@ class Pair:
             return None
         one, two = (line_of(self.spec.measure, ranking) for ranking in self.rankings)
         return one[0] if one == two else None
-
-
-class Pairs(Protocol):
-    """What tells pairs of models apart: their rows, or what was gathered in a pass over them.
-
-    ``paired``: the models are on the same rows.
-    """
-
-    @property
-    def paired(self) -> bool: ...
-
-    def test(self, pair: Pair) -> DifferenceTest:
-        """The difference of a pair that has values, tested; empty where it cannot be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +110,7 @@ class RowPairs(PicklesFields):
             first, second = (self.sampled.rows[name].ranking for name in (pair.a, pair.b))
             return self.sampled.test(replace(pair, rankings=(first, second)))
         if pair.settings.interval in BY_REPLICATES:
-            return by_replicates(pair, self.paired, self._acceleration(pair))
+            return by_replicates(pair, self.paired)
         if pair.settings.interval == "delong":
             return self._by_delong(pair)
         influenced = self._by_influence(pair)
@@ -173,18 +160,6 @@ class RowPairs(PicklesFields):
             freedom = limits.combined_freedom(spreads, rows - 1.0)
         variance = slope**2 * self.auc_variance(pair.a, pair.b)
         return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
-
-    def _acceleration(self, pair: Pair) -> float:
-        """Skewness of the influences over 6, for BCa; 0 for other methods."""
-        if pair.settings.interval != "bca":
-            return 0.0
-        rows = [self.rows[name] for name in (pair.a, pair.b)]
-        if pair.spec.measure.by_batch and all(isinstance(one, BatchRows) for one in rows):
-            each = [one.influence(pair.spec) for one in rows if isinstance(one, BatchRows)]
-        else:
-            each = [self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)]
-        gaps = each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]])
-        return acceleration(gaps[np.isfinite(gaps)])
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         """From the influence of units on the difference; None where nothing varies or something is not known.
@@ -474,7 +449,7 @@ def from_variance(difference: float, variance: float, freedom: float, level: flo
 NO_DELONG = DifferenceTest(method="no delong interval")
 
 
-def by_replicates(pair: Pair, paired: bool, skew: float = 0.0) -> DifferenceTest:
+def by_replicates(pair: Pair, paired: bool) -> DifferenceTest:
     """From replicates of both models, on the same rows drawn if they are on the same rows."""
     one, two = pair.drawn
     if one is None or two is None:
@@ -482,9 +457,7 @@ def by_replicates(pair: Pair, paired: bool, skew: float = 0.0) -> DifferenceTest
     with np.errstate(invalid="ignore"):
         gaps = one - two
     freedom = max(min(min(r.n_pos, r.n_neg) for r in pair.rankings) - 1.0, 1.0)
-    how, name = str(pair.settings.interval), "paired bootstrap" if paired else "bootstrap"
-    made = summary(gaps, pair.settings.level, how, pair.difference, skew)
-    return DifferenceTest(*made, f"{name}, {how}" if how in ("basic", "bca") else name, freedom)
+    return DifferenceTest(*summary(gaps, pair.settings.level), "paired bootstrap" if paired else "bootstrap", freedom)
 
 
 def normal_p(difference: float, variance: float) -> float:
@@ -507,40 +480,26 @@ def mcnemar(first_only: int, second_only: int) -> float:
     return min(1.0, 2.0 * float(bdtr(min(first_only, second_only), total, 0.5))) if total else 1.0
 
 
-def summary(
-    differences: Floats, level: float, method: str = "percentile", value: float = math.nan, skew: float = 0.0
-) -> tuple[float, float, float, float]:
-    """Interval, standard error and two-sided p-value from replicates of a difference, by one sort.
+def summary(differences: Floats, level: float) -> tuple[float, float, float, float]:
+    """Percentiles, standard error and two-sided p-value from replicates of a difference, by one sort.
 
-    The interval is that of the percentiles, ``basic`` (reflected about the ``value``) or ``bca`` (corrected for bias
-    and ``skew``, Efron 1987). The p-value is twice the smaller share on one side of 0 by the same method, never 0.
-    Where none of many replicates crosses 0 their number sets a floor that adjustments for many pairs could never get
-    under; there the normal p-value of the mean difference stands in, if it is smaller.
+    The p-value is twice the smaller share on one side of 0, never 0. Where none of many replicates crosses 0 their
+    number sets a floor that adjustments for many pairs could never get under; there the normal p-value of the mean
+    difference stands in, if it is smaller.
     """
-    drawn = np.sort(2.0 * value - differences if method == "basic" else differences)  # nan comes last
+    drawn = np.sort(differences)  # nan comes last
     drawn = drawn[: int(np.searchsorted(drawn, np.nan))]
-    if len(drawn) == 0:
+    if len(drawn) == 0 or drawn[0] == drawn[-1] != 0.0:  # the same in all replicates: they cannot tell how sure that is
         return math.nan, math.nan, math.nan, math.nan
     crossing = min(int(np.searchsorted(drawn, 0.0, "right")), len(drawn) - int(np.searchsorted(drawn, 0.0, "left")))
     p = min(1.0, 2.0 * (crossing + 1.0) / (len(drawn) + 1.0))
-    if drawn[0] == drawn[-1] != 0.0:  # the same in every replicate: they cannot tell how sure that is
-        return math.nan, math.nan, math.nan, math.nan
-    finite = drawn if math.isfinite(drawn[0]) and math.isfinite(drawn[-1]) else drawn[np.isfinite(drawn)]
+    finite = drawn[np.isfinite(drawn)]
     if len(finite) < 2:
         return math.nan, math.nan, math.nan, p
     error = float(finite.std(ddof=1))
-    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    if method == "bca":
-        below = (np.searchsorted(finite, value) + np.searchsorted(finite, value, "right")) / (2.0 * len(finite))
-        bias = limits.normal_quantile(min(max(float(below), 0.5 / len(finite)), 1.0 - 0.5 / len(finite)))
-        steps = [bias + limits.normal_quantile(tail) for tail in tails]
-        tails = [limits.normal_cdf(bias + z / (1.0 - skew * z)) if skew * z < 1.0 else float(z > 0.0) for z in steps]
-        side = -1.0 if float(np.median(finite)) > 0.0 else 1.0
-        z = side * limits.normal_quantile(1.0 - p / 2.0) - bias  # the tail whose corrected percentile is 0
-        p = min(1.0, 2.0 * limits.normal_cdf(side * (bias - z / (1.0 + skew * z)))) if skew * z > -1.0 else p
     if crossing == 0 and len(finite) == len(drawn) >= 500 and drawn[0] < drawn[-1]:
         p = min(p, normal_p(float(finite.mean()), error**2))
-    low, high = np.interp(np.array(tails) * (len(finite) - 1), np.arange(len(finite)), finite)
+    low, high = np.quantile(finite, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return float(low), float(high), error, p
 
 

@@ -15,9 +15,8 @@ from ..estimate import Estimate, Interval
 from ..ranking import Ranking, row_order
 from ..sources.arrays import Sample
 from ..types import Floats
-from .closed_forms import likelihood_ratio_limits
 from .differences import DifferenceTest, paired_difference
-from .limits import combined_freedom, lag_correlation, mover_limits, t_quantile, two_sided_p
+from .limits import combined_freedom, lag_correlation, mover_limits, ratio_limits, t_quantile, two_sided_p, wilson_share
 from .resampling import Resampler, Units, unit_influences
 
 
@@ -50,18 +49,7 @@ def independent_ratio(one: Estimate, two: Estimate) -> Interval:
     a, (la, ua), b, (lb, ub) = one.value, one.interval, two.value, two.interval
     if not all(map(math.isfinite, (a, la, ua, b, lb, ub))) or min(la, lb) < 0.0 or ub <= 0.0:
         return Interval(math.nan, math.nan)
-    both = a * b
-    low = _root(both, la * (2.0 * a - la), ub * (2.0 * b - ub), -1.0)
-    return Interval(
-        max(low, 0.0), math.inf if lb <= 0.0 else _root(both, ua * (2.0 * a - ua), lb * (2.0 * b - lb), 1.0)
-    )
-
-
-def _root(both: float, first: float, second: float, sign: float) -> float:
-    """(ab ± √((ab)² − xy))/y; its limit where y is 0."""
-    if abs(second) < 1e-12 * max(both, 1e-300):
-        return first / (2.0 * both) if both > 0.0 else math.nan
-    return (both + sign * math.sqrt(max(both * both - first * second, 0.0))) / second
+    return ratio_limits((a, one.interval), (b, two.interval))
 
 
 def joint_influences(
@@ -297,8 +285,8 @@ class SelectionRates:
         variance = float(variances[one] + variances[two] - 2.0 * cov[one, two])
         design = max(variance / plain, 1e-6) if plain > 0.0 and variance > 0.0 else 1.0
         sizes = [float(self.cases[k]) / design for k in (one, two)]
-        taken = [float(rates[k]) * size for k, size in zip((one, two), sizes, strict=True)]
-        return likelihood_ratio_limits(taken[0], sizes[0], taken[1], sizes[1], level)
+        shares = ((float(rates[k]), size) for k, size in zip((one, two), sizes, strict=True))
+        return ratio_limits(*((share, wilson_share(share, size, level)) for share, size in shares))
 
     def to_highest(self, one: int, level: float) -> tuple[float, Interval]:
         """A segment's rate relative to the highest rate, which need not be the one that is highest in this sample.
