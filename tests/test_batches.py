@@ -475,40 +475,6 @@ def test_the_order_within_batches_has_an_auc_of_its_own() -> None:
     assert one.batches.within_auc.low < one.batches.within_auc.value < one.batches.within_auc.high
 
 
-@pytest.mark.parametrize(("ties", "weights"), BOTH)
-def test_a_plan_for_each_batch(ties: bool, weights: bool) -> None:
-    y, s, day, w = lists(ties=ties, weights=weights)
-    made = cl.plan(y, s, cost=1.0, value=4.0, fixed_cost=0.5, batch=day, sample_weight=w, n_resamples=200)
-    profit = []
-    for j in range(len(made.taken)):
-        hits = taken = 0.0
-        for k in range(12):
-            here = day == k
-            cases = float(here.sum() if w is None else np.floor(w[here].sum()))
-            hits += held(y[here], s[here], None if w is None else w[here], min(j, cases))
-            taken += min(j, cases)
-        profit.append((4.0 * hits - taken) / 12 - 0.5 * (j > 0))
-    np.testing.assert_allclose(made.profits, profit, atol=1e-9)
-    assert made.quota == int(np.argmax(profit))
-    assert made.profit.low < made.profit.value < made.profit.high
-    assert made.cut.taken == pytest.approx(12 * made.quota)
-    assert made.next_hits.low <= made.cut.tp / 12 <= made.next_hits.high
-    assert "of each batch" in repr(made)
-    assert made.to_dict()["batches"] == 12
-
-
-def test_limits_of_a_plan_count_in_each_batch() -> None:
-    y, s, day, _ = lists()
-    how: dict[str, Any] = {"cost": 1.0, "value": 4.0, "batch": day, "n_resamples": 100}
-    assert cl.plan(y, s, quota=3, **how).limit == 3
-    assert cl.plan(y, s, budget=5.0, **how).limit == 5
-    assert cl.plan(y, s, quota=0.1, **how).limit == np.floor(0.1 * np.bincount(day)).max()
-    one = cl.plan(y, s, cost=1.0, value=4.0, batch=np.zeros(len(y)), n_resamples=100)
-    assert one.quota == cl.plan(y, s, cost=1.0, value=4.0, n_resamples=100).quota
-    assert np.isnan(one.profit.low)
-    assert "nan" not in repr(one)
-
-
 @pytest.mark.parametrize("ties", ["random", "expand", "shrink"])
 def test_select_within_batches_as_if_each_were_a_list(ties: Any) -> None:
     _, s, day, _ = lists(ties=True)
@@ -553,7 +519,7 @@ def test_results_pickle_copy_print_and_convert() -> None:
     y, s, day, _ = lists()
     ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate", "roc_auc"])
     point, rules = ev.at(quota=6), ev.batches.rules()
-    for result in (ev, point, rules, cl.plan(y, s, batch=day, cost=0.3, n_resamples=50), cl.select(s, 3, batch=day)):
+    for result in (ev, point, rules, cl.select(s, 3, batch=day)):
         for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
             assert repr(again) == repr(result)
     again = pickle.loads(pickle.dumps(ev))
@@ -620,8 +586,6 @@ def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     assert "2024-05-14" in run("evaluate", path, *how, "--quota", "10%", "--all").stdout
     both = run("compare", path, "--label", "fraud", "--score", "p", "--score", "q", "--batch", "day", "--quota", 5)
     assert "With 5 places in each batch" in both.stdout
-    plan = run("plan", path, *how, "--cost", 1, "--value", 4, "--format", "json", "--resamples", 100)
-    assert json.loads(plan.stdout)["quota"] == cl.plan(y, s, batch=day, cost=1, value=4, n_resamples=100).quota
     chosen = run("select", path, "--score", "p", "--quota", 3, "--batch", "day").stdout.splitlines()
     assert len(chosen) == 1 + 3 * 14
     assert [line.split(",")[0] for line in chosen[1:7]] == ["1", "2", "3"] * 2

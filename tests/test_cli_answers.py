@@ -166,7 +166,6 @@ def test_a_plan_says_what_to_expect_in_round_numbers(tmp_path: Path) -> None:
     assert table["profit to expect"] == shown["expected"]
     assert table["interval of the profit to expect"] == f"{shown['low']} … {shown['high']}"
     assert shown["expected"] == amount(plan.expected_profit, plan.profit.high - plan.profit.low)
-    assert f"The largest quota without a loss is {plan.break_even:,}" in text
     assert plan.expected_profit == plan.profit.value - plan.optimism
     page = tmp_path / "plan.html"
     run("plan", path, "--cost", 2, "--value", 7, "--html", page, *FAST)

@@ -196,11 +196,8 @@ def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
         done = run("plan", two, "--label", "y", "--score", "p", "--value", 5, *FAST, *more)
         return done.stdout.splitlines()[0]
 
-    assert first("--cost", 2, "--budget", 1) == "Take no one: a budget of 1 does not pay for one case at a cost of 2."
-    assert "at cost 6 and value 5 no cut makes a profit" in first("--cost", 6)
-    assert first("--cost", 2, "--fixed-cost", 20, "--quota", 2) == (
-        "Take no one: no cut within the limit of 2 cases makes a profit; a higher limit would."
-    )
+    assert first("--cost", 2, "--budget", 1) == "Take no one: a budget of 1 does not pay for one case."
+    assert first("--cost", 6) == "Take no one: no cut makes a profit."
 
 
 def test_plan_as_json_has_what_the_table_has() -> None:

@@ -62,7 +62,6 @@ VALUES: dict[str, list[str]] = {
     "margin": [".1"],
     "cost": ["2"],
     "value": ["4"],
-    "fixed_cost": ["1"],
     "budget": ["11"],
     "maximize": ["f1"],
     "ties": ["expand"],

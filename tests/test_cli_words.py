@@ -33,9 +33,6 @@ def test_the_library_is_heard_in_options(arguments: list[str], said: str) -> Non
 def test_plan_compare_and_select_speak_of_options_too() -> None:
     priced = ("plan", EXAMPLE, "--score", "tree", "--value", 2)
     assert refused(*priced, "--cost", -1) == "--cost must be at least 0, got -1"
-    assert refused(*priced, "--cost", 1, "--fixed-cost", 3, "--budget", 2) == (
-        "--budget is 2, which does not cover --fixed-cost 3; raise it"
-    )
     assert refused("compare", EXAMPLE, "--margin", -1, *FAST).startswith("--margin must be at least 0")
     assert refused("select", EXAMPLE, "--score", "tree", "--quota", 0).startswith("--quota must be a whole number")
 

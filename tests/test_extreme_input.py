@@ -94,11 +94,6 @@ def test_calibration_with_weights_too_unequal_to_add() -> None:
     assert ev.calibration().in_the_large.value > 10
 
 
-def test_batches_of_less_than_one_case_cannot_be_planned() -> None:
-    with pytest.raises(InputError, match=r"adds up to 0\.5 cases in the largest batch"):
-        cl.plan(Y, P, cost=1, value=2, sample_weight=[0.25] * 6, batch=[0, 0, 1, 1, 2, 2])
-
-
 def test_chances_of_nearly_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="inclusion: row 0 is 1e-300"):
         cl.evaluate([1, 0, 1, None, 0, 1], P, inclusion=[1e-300] * 6)

@@ -27,21 +27,19 @@ def test_profit_by_hand() -> None:
     assert p.taken.tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert p.hits.tolist() == [0, 1, 2, 2, 3, 3, 3]
     assert p.profits.tolist() == [0, 3, 6, 4, 7, 5, 3]
-    assert (p.quota, p.profit.value, p.break_even, p.limit) == (4, 7, 6, 6)
+    assert (p.quota, p.profit.value, p.limit) == (4, 7, 6)
     assert p.cut is not None
     assert p.cut.tp == 3
     assert p.profit.method == "percentile"
     assert p.profit.low <= 7 <= p.profit.high
     assert p.curve[4] == {"taken": 4, "hits": 3, "profit": 7}
     assert "Take the best 4" in repr(p)
-    assert p.to_dict()["one_more_place"] == p.marginal_value
+    assert p.to_dict()["expected_profit"] == p.profit.value - p.optimism
 
 
-def test_break_even_is_the_last_quota_without_a_loss() -> None:
+def test_no_one_is_taken_at_a_loss() -> None:
     assert plan(cost=3).profits.tolist() == [0, 2, 4, 1, 3, 0, -3]
-    assert plan(cost=3).break_even == 5
     assert plan(cost=3).quota == 2  # one more contact (4 − 3 … 3) would earn less
-    assert plan(cost=6).break_even == 0
     assert (plan(cost=6).quota, plan(cost=6).profit.value, plan(cost=6).cut) == (0, 0, None)
 
 
@@ -51,7 +49,6 @@ def test_break_even_is_the_last_quota_without_a_loss() -> None:
         ({"budget": 5}, 2, 2),  # two contacts at 2 each
         ({"budget": 6}, 3, 2),
         ({"budget": 100}, 6, 4),
-        ({"budget": 6, "fixed_cost": 3}, 1, 0),  # one contact earns 5 − 2 − 3 = 0: no better than none
         ({"quota": 3}, 3, 2),
         ({"quota": 0.5}, 3, 2),
         ({"quota": 3, "budget": 2}, 1, 1),
@@ -63,13 +60,6 @@ def test_budget_and_capacity(options: dict[str, Any], limit: int, quota: int) ->
     assert (p.limit, p.quota) == (limit, quota)
 
 
-def test_fixed_cost_counts_once_and_only_if_somebody_is_taken() -> None:
-    p = plan(fixed_cost=1.5)
-    assert p.profits.tolist() == [0, 1.5, 4.5, 2.5, 5.5, 3.5, 1.5]
-    assert plan(fixed_cost=7.5).quota == 0
-    assert plan(fixed_cost=7.5).profit.value == 0
-
-
 def test_cents_that_floats_cannot_hold_do_not_cost_a_place() -> None:
     assert plan(cost=0.1, budget=0.3).limit == 3
     assert plan(cost=0.7, budget=2.1).limit == 3
@@ -78,42 +68,20 @@ def test_cents_that_floats_cannot_hold_do_not_cost_a_place() -> None:
 def test_rounding_alone_makes_no_loss() -> None:
     """0.3 · 1 − 0.1 · 3 is −5.6e-17 in floats, and means 0."""
     p = cl.plan([1, 0, 0], [3, 2, 1], cost=0.1, value=0.3, n_resamples=10)
-    assert (p.quota, p.break_even) == (1, 3)
+    assert (p.quota, p.profits[3]) == (1, pytest.approx(0.0))
 
 
-def test_one_more_place_is_the_slope_of_the_concave_curve() -> None:
-    """Upper hull of hits over places: (0,0), (2,2), (4,3), (6,3)."""
-    assert plan(quota=1).marginal_value == pytest.approx(5 * 1 - 2)  # between 0 and 2 each place holds a hit
-    assert plan(quota=2).marginal_value == pytest.approx(5 * 0.5 - 2)  # half a hit for each of the next two
-    assert plan().marginal_value == pytest.approx(-2)  # after 4 there is none
-    assert np.isnan(cl.plan([1, 1, 0, 1], [4, 3, 2, 1], cost=0.5, value=5, n_resamples=50).marginal_value)
-
-
-def test_one_more_is_worth_something_only_where_a_limit_binds() -> None:
-    rng = np.random.default_rng(1)
-    y = rng.random(400) < 0.2
-    s = rng.normal(1.5 * y)
-    free, bound = (cl.plan(y, s, cost=1, value=4, quota=q, n_resamples=50) for q in (None, 15))
-    assert bound.quota == 15
-    assert bound.marginal_value > 0
-    assert free.marginal_value <= 1e-9
-
-
-@given(cases(ANY, min_size=1), st.integers(0, 4), st.integers(0, 9), st.integers(0, 5), st.data())
-def test_profit_is_that_of_the_expected_outcomes(
-    case: Case, cost: int, value: int, fixed: int, data: st.DataObject
-) -> None:
+@given(cases(ANY, min_size=1), st.integers(0, 4), st.integers(0, 9), st.data())
+def test_profit_is_that_of_the_expected_outcomes(case: Case, cost: int, value: int, data: st.DataObject) -> None:
     n = len(case.y)
     quota = data.draw(st.integers(1, n))
-    p = cl.plan(case.y, case.s, cost=cost, value=value, fixed_cost=fixed, quota=quota, n_resamples=2)
+    p = cl.plan(case.y, case.s, cost=cost, value=value, quota=quota, n_resamples=2)
     outcomes = expected_outcomes(case.y, case.s)
     found = [sum(outcomes[:j], Fraction(0)) for j in range(n + 1)]
-    profits = [value * hits - cost * j - (fixed if j else 0) for j, hits in enumerate(found)]
+    profits = [value * hits - cost * j for j, hits in enumerate(found)]
     assert p.profits == pytest.approx([float(x) for x in profits], abs=1e-9)
     assert p.profit.value == pytest.approx(float(max(profits[: quota + 1])), abs=1e-9)
     assert p.quota <= quota
-    afloat = [j for j, x in enumerate(profits) if x >= 0]
-    assert p.break_even == max(afloat)
 
 
 # --- how sure: interval and optimism -----------------------------------------------------------------------------
@@ -235,8 +203,6 @@ def test_averages_can_disagree_about_models() -> None:
     [
         ({"cost": -1}, "cost"),
         ({"value": float("nan")}, "value"),
-        ({"fixed_cost": -2}, "fixed_cost"),
-        ({"budget": 3, "fixed_cost": 4}, "does not cover"),
         ({"budget": -3}, "budget"),
         ({"quota": 7}, "quota"),
         ({"level": 1.0}, "level"),
@@ -247,18 +213,7 @@ def test_refusals(options: dict[str, Any], said: str) -> None:
         plan(**options)
 
 
-def test_a_limit_binds_though_the_best_cut_lies_just_before_it() -> None:
-    """Every second case of the list is a hit: places pay to the end, but the tenth itself holds none."""
-    y = [1, 0] * 50
-    made = cl.plan(y, np.linspace(1, 0, 100), cost=1, value=4, quota=10, n_resamples=50)
-    assert made.quota == 9
-    assert made.marginal_value == pytest.approx(4 * 49 / 98 - 1, abs=0.1)  # about half of the next places are hits
-    free = cl.plan([1] * 10 + [0] * 90, np.linspace(1, 0, 100), cost=1, value=4, quota=50, n_resamples=50)
-    assert free.quota == 10
-    assert free.marginal_value == -1.0
-
-
-@pytest.mark.parametrize("prices", [{"cost": 1e308}, {"value": 1e200}, {"fixed_cost": 1e308}])
+@pytest.mark.parametrize("prices", [{"cost": 1e308}, {"value": 1e200}])
 def test_amounts_that_cannot_be_added_up_are_refused(prices: dict[str, float]) -> None:
     with pytest.raises(cl.InputError, match=r"an amount from 1e-90 to 1e\+90"):
         cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **prices)
@@ -266,8 +221,7 @@ def test_amounts_that_cannot_be_added_up_are_refused(prices: dict[str, float]) -
     assert cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **small).quota >= 0
 
 
-@pytest.mark.parametrize("batched", [False, True])
-def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bends_of_a_profit_say_as_much_as_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list with more cases than are worth listing is planned from the ends of its groups alone."""
     rng = np.random.default_rng(21)
     for k in range(40):
@@ -278,13 +232,10 @@ def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeyp
             continue
         options: dict[str, Any] = {
             "cost": [0.0, 0.1, 0.3, 0.7][k % 4],
-            "fixed_cost": [0, 0.5, 2][k % 3],
             "n_resamples": 9,
         }
         if k % 4 == 0:
-            options["quota"] = int(weight.sum() / 2) if not batched else 2
-        if batched:
-            options["batch"] = rng.integers(0, 3, n)
+            options["quota"] = int(weight.sum() / 2)
         found = []
         for most in (10**6, 0):
             monkeypatch.setattr("cutline.decide.planning._EVERY_PLACE", most)
@@ -292,10 +243,8 @@ def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeyp
         one, other = (
             [
                 p.quota,
-                p.break_even,
                 p.limit,
                 p.optimism,
-                p.marginal_value,
                 *p.next_hits,
                 *p.profit.interval,
             ]
@@ -312,7 +261,7 @@ def test_a_row_may_stand_for_any_number_of_cases(unit: float) -> None:
     import tracemalloc
 
     y, s, w = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], np.array([1.0, 2.0, 3.0, 1.0, 2.0])
-    for options in ({}, {"batch": [1, 1, 1, 2, 2]}, {"quota": 0.5}):
+    for options in ({}, {"quota": 0.5}):
         small = cl.plan(y, s, sample_weight=w * 1e3, cost=0.3, value=1, n_resamples=200, **options)
         tracemalloc.start()
         large = cl.plan(y, s, sample_weight=w * unit, cost=0.3, value=1, n_resamples=200, **options)
@@ -321,7 +270,6 @@ def test_a_row_may_stand_for_any_number_of_cases(unit: float) -> None:
         assert peak < 2e7
         assert large.quota / unit == pytest.approx(small.quota / 1e3)
         assert large.profit.value / unit == pytest.approx(small.profit.value / 1e3)
-        assert large.break_even / unit == pytest.approx(small.break_even / 1e3, abs=2e-3)
         assert large.limit / unit == pytest.approx(small.limit / 1e3)
     models = {"a": s, "b": s[::-1]}
     assert cl.compare(y, models, sample_weight=w * unit, measures=["roc_auc"], n_resamples=20).dominance()
@@ -344,15 +292,13 @@ def test_more_cases_than_can_be_counted_are_refused_by_name() -> None:
 
 def test_a_quota_of_all_rows_with_another_prevalence() -> None:
     rng = np.random.default_rng(22)
-    for k in range(60):
+    for _ in range(60):
         n = int(rng.integers(4, 50))
         y, s, share = np.arange(n) % 3 == 0, rng.random(n).round(2), float(rng.uniform(0.01, 0.9))
         ev = cl.evaluate(y, s, prevalence=share, measures=["hit_rate"], quota=n, n_resamples=20)
         point = ev.at(quota=n)
         assert point.precision == pytest.approx(share)
         assert (point.recall, point.from_tie) == (pytest.approx(1.0), 0.0)
-        if k < 5:
-            assert cl.plan(y, s, prevalence=share, quota=n, n_resamples=20).limit == n
 
 
 def test_the_page_of_weighted_rows_takes_its_quota_in_cases(tmp_path: Any) -> None:

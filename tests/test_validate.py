@@ -55,7 +55,6 @@ BAD: dict[str, list[Any]] = {
     "margin": AMOUNT,
     "cost": AMOUNT,
     "value": AMOUNT,
-    "fixed_cost": AMOUNT,
     "budget": AMOUNT,
     "recall": UNIT,
     "precision": UNIT,

@@ -175,7 +175,6 @@ PARAMETERS: dict[str, str] = {
     # costs
     "cost": "The cost of taking one case.",
     "value": "The value of one hit.",
-    "fixed_cost": "A cost that is paid once, however many cases are taken.",
     "budget": "The largest total cost.",
     "cost_fp": "What a false positive costs; only its ratio to ``cost_fn`` moves the cut.",
     "cost_fn": "What a false negative costs.",

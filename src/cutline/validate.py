@@ -211,7 +211,7 @@ RULES: dict[str, Rule] = {
         value if isinstance(value, list | tuple) else check_list(value, name)
     ),  # none: cuts and curves alone
     "margin": _finite,
-    **dict.fromkeys(("cost", "value", "fixed_cost", "budget"), check_amount),
+    **dict.fromkeys(("cost", "value", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), partial(check_number, low=0.0, high=1.0)),
     **dict.fromkeys(_FLAGS, check_flag),
 }

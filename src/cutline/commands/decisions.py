@@ -76,7 +76,7 @@ def cut(asked: CutArguments) -> Report:
 class PlanArguments(
     o.Arguments,
     takes=[
-        *(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "prevalence", "batch", "cluster", *o.DRAWN),
+        *(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "cluster", *o.DRAWN),
         *(*o.READING, *o.PRINTED, "html", *o.PLOT),
     ],
 ):
@@ -84,7 +84,6 @@ class PlanArguments(
 
     cost: float | str = o.price("Cost of each case selected: an amount, or the column that has it.", required=True)
     value: float | str = o.price("Value of each hit: an amount, or the column that has it.", required=True)
-    fixed_cost: float = option("Fixed cost, paid once.", default=0.0, show_default=True)
     budget: float | None = option("Total budget; it limits the number of cases.")
 
 
@@ -100,9 +99,8 @@ class PlanArguments(
 def plan(asked: PlanArguments) -> Report:
     """Find the most profitable number of cases: profit is value × hits − cost × cases.
 
-    --quota limits the number of cases, --budget the total cost. --format csv prints the whole profit curve. With
-    --batch all of this is per batch: this many places every day. --cost and --value may name columns, if they differ
-    from case to case; --cut-by then chooses the list that is cut.
+    --quota limits the number of cases, --budget the total cost. --format csv prints the whole profit curve. --cost
+    and --value may name columns, if they differ from case to case; --cut-by then chooses the list that is cut.
     """
     from ..decide.planning import plan as plan_arrays
 
@@ -110,10 +108,9 @@ def plan(asked: PlanArguments) -> Report:
     by_row = [name for name in given_prices.values() if isinstance(name, str)]
     loaded = load_models(asked, amounts=list(dict.fromkeys(by_row)))
     y_true, y_score = loaded.arrays
-    rows: dict[str, Any] = {"batch": loaded.rows.batch, "clusters": loaded.rows.clusters}
-    rows |= {"prevalence": asked.prevalence, **asked.drawn}
+    rows: dict[str, Any] = {"clusters": loaded.rows.clusters, **asked.drawn}
     prices = {name: loaded.amounts.get(price, price) for name, price in given_prices.items()}
-    limits: dict[str, Any] = {name: getattr(asked, name) for name in ("fixed_cost", "budget", "quota", "cut_by")}
+    limits: dict[str, Any] = {name: getattr(asked, name) for name in ("budget", "quota", "cut_by")}
     made = plan_arrays(y_true, y_score, **prices, **limits, **rows)
 
     def document() -> dict[str, Any]:
@@ -135,9 +132,7 @@ def plan(asked: PlanArguments) -> Report:
         title = f"Plan for {loaded.score}"
         write_page(ev, path, source=loaded.facts, title=title, plan=made, **({} if by_row else prices))
 
-    given = {key: value for key in ("cost", "value", "fixed_cost", "budget", "quota") if (value := getattr(asked, key))}
-    if asked.prevalence is not None:
-        given["prevalence"] = str(asked.prevalence)
+    given = {key: value for key in ("cost", "value", "budget", "quota") if (value := getattr(asked, key))}
     drawn = {"level": asked.level, "resamples": asked.resamples, "seed": asked.seed}
     settings = {"rows": len(loaded.rows), **given, **drawn}
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve), page=write)

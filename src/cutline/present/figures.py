@@ -851,10 +851,7 @@ def profit(plan: Plan) -> Chart:
     low, high = plan.profit.interval
     shown = [amount(x, high - low) for x in (plan.profit.value, plan.expected_profit, low, high)]
     coming = f", expect {shown[1]} ({shown[2]} to {shown[3]}) on new data" if low == low else ""
-    words = (
-        f"Highest at {plan.quota:,}: {shown[0]} on these data{coming}; no loss up to {plan.break_even:,}; at most "
-        f"{plan.limit:,} allowed."
-    )
+    words = f"Highest at {plan.quota:,}: {shown[0]} on these data{coming}; at most {plan.limit:,} allowed."
     prices = plan.settings
     by_row = isinstance(prices["cost"], str)
     title = "Profit" if by_row else f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
