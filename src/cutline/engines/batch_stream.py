@@ -296,8 +296,7 @@ class StreamedBatches(BatchRows):
         for spec, value in compute(whole, self.drawn.ranking).values.items():
             shift = wanted[spec].value - value
             if math.isfinite(shift) and shift:
-                one = found[spec]
-                found[spec] = replace(one, values=one.values + shift, left_out=one.left_out + shift)
+                found[spec] = replace(found[spec], values=found[spec].values + shift)
         return found
 
     def band(self, name: str, settings: Settings) -> Any:

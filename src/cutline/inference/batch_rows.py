@@ -36,7 +36,7 @@ from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import RowEvidence
 from .limits import effective_freedom, effective_size, jackknife, serial_inflation, t_quantile, wilson_share, z_of
-from .resampling import Replicates, Resampled, Resampler
+from .resampling import Influences, Replicates, Resampled, Resampler
 from .worth import Valued, valued
 
 _SHARES = 101  # a range of shares is read at so many of them: closer than batches of a hundred cases can tell apart
@@ -405,10 +405,9 @@ class BatchRows(RowEvidence):
                 cells = self.cells(spec)
                 summed = times @ cells.reshape(self.n_units, -1)
                 drawn[spec].append(_values(spec, summed.reshape(len(times), *cells.shape[1:])))
-        shares, strata = np.full(self.n_units, 1.0 / self.n_units), np.zeros(self.n_units, np.int64)
         for spec in of_quota:
-            left = self.left_out(spec)
-            replicates[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left, shares, strata)
+            left = Influences.of_units(jackknife(self.left_out(spec))[1])
+            replicates[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left)
         return replicates
 
     def multiplicities(self, settings: Settings) -> Any:

@@ -33,7 +33,7 @@ from .closed_forms import auc_interval, auc_spread, newcombe_limits
 from .intervals import check_method_exists
 from .limits import METHODS as PROPORTION_METHODS
 from .limits import edge_limits, effective_freedom, scaled_limits, t_quantile, wilson, wilson_shares, z_of
-from .resampling import Replicates, acceleration, enough_replicates
+from .resampling import Influences, Replicates, enough_replicates
 
 _BLOCK = 16  # replicates summed side by side: the counts of one row in them fill half a cache line
 # lines of ClassTotals.areas and columns of Influence.column_variance for the two-class measures that a column has
@@ -286,7 +286,7 @@ def estimate_classes(
         if spec in drawn:
             method = "bca" if interval == "bootstrap" else interval
             rounding = 1e-9 * max(1.0, abs(value))  # of sums of weights
-            replicates = Replicates(value, drawn[spec], skew=acceleration(units[spec]), rounding=rounding)
+            replicates = Replicates(value, drawn[spec], Influences.of_units(units[spec]), rounding)
             (low, high), undefined = replicates.interval(method, level), replicates.undefined
         else:
             inputs = _ClassInputs(spec, value, units[spec], totals, influence, level)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -31,7 +31,8 @@ from ..ranking import Ranking, Ties, rank, row_order
 from ..runtime import Progress, cores
 from ..sources.arrays import Codes, Sample
 from ..sweep import SumsRequest, kernel_request
-from .limits import effective_freedom, freedom_of, jackknife, normal_cdf, normal_quantile
+from . import limits
+from .limits import freedom_of, normal_cdf, normal_quantile
 
 # Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5%
 # (1/√(2·200)), and each block costs a pass over the list.
@@ -225,32 +226,29 @@ class Resampler:
         compiled.cut_at_shares(pos, neg, n_pos, n_neg, axis, grid, hits[0], misses[0])
         return hits, misses, np.array([[n_pos]]), np.array([[n_neg]])
 
-    def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-        """Blocks of units to leave out: the block of each unit, and for each block its share of its stratum, and that.
+    def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Blocks of units to leave out: the block of each unit, and the stratum of each block.
 
         Single units where they are few; else some 200 random blocks, whose sums of influences have the same second and
         third moments in expectation.
         """
         block = np.empty(self.units.n_units, np.int32)
-        shares: list[float] = []
         strata: list[int] = []
         rng = np.random.default_rng([self.seed & (2**63 - 1), 1])
         for s, (start, size) in enumerate(self.units.strata.tolist()):
             count = min(size, _JACKKNIFE_BLOCKS)
-            block[start : start + size] = len(shares) + rng.permutation(np.arange(size) % count)
-            sizes = np.bincount(np.arange(size) % count, minlength=count)
-            shares += (sizes / size).tolist()
+            block[start : start + size] = len(strata) + rng.permutation(np.arange(size) % count)
             strata += [s] * count
-        return block, np.array(shares), np.array(strata)
+        return block, np.array(strata)
 
     def left_out(self, request: SumsRequest, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each block left out."""
-        block, shares, _ = self.blocks()
-        out = np.zeros((len(shares), request.width))
+        block, strata = self.blocks()
+        out = np.zeros((len(strata), request.width))
         rows = self._rows(ties)
         wanted = self._wanted(request, ties)
         job = partial(compiled.leave_out, block=block, rows=rows, wanted=wanted, out=out)
-        self._run(job, len(rows.pos), len(shares), "jackknife")
+        self._run(job, len(rows.pos), len(strata), "jackknife")
         return out
 
     def influences(self, specs: Sequence[Spec]) -> dict[Spec, Influences]:
@@ -292,7 +290,7 @@ class Resampler:
                     if not by_class:
                         mean = (mean * sizes).sum() / sizes.sum()
                     centred = np.where(count > 0.0, each - mean, 0.0)
-                by_spec[spec] = Influences(centred, blocks)
+                by_spec[spec] = Influences(centred, count, blocks)
         return by_spec
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
@@ -384,22 +382,24 @@ class Resampler:
 
 
 class Influences(NamedTuple):
-    """The influence of one positive and one negative row of each block on a measure."""
+    """Influences on a measure, and how many rows or units have each; of blocks, those of a positive and a negative."""
 
     each: NDArray[np.float64]
-    blocks: Blocks
+    counts: NDArray[Any]
+    blocks: Blocks | None = None
+
+    @classmethod
+    def of_units(cls, each: NDArray[np.float64]) -> Influences:
+        """One influence for each unit."""
+        return cls(each, np.ones(len(each)))
 
     def moment(self, power: int) -> float:
         """Σψᵖ over all rows."""
-        return float((self.each[:, 0] ** power * self.blocks.pos + self.each[:, 1] ** power * self.blocks.neg).sum())
-
-    @property
-    def rows(self) -> float:
-        """The number of rows."""
-        return float(self.blocks.pos.sum(dtype=np.int64) + self.blocks.neg.sum(dtype=np.int64))
+        return float((self.each**power * self.counts).sum())
 
     def of_rows(self, sample: Sample) -> NDArray[np.float64]:
         """The influence of each row of a sample."""
+        assert self.blocks is not None
         return self.each[self.blocks.of_rows(sample), (~sample.positive).astype(np.intp)]
 
 
@@ -416,21 +416,16 @@ class Resampled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """A statistic on the sample, on its replicates, and without blocks of it (for BCa).
+    """A statistic on the sample and on its replicates.
 
-    ``skew``: BCa's acceleration, where it is known otherwise than from blocks left out; ``rounding``: by how much a
-    replicate may differ from the value and still count as equal; ``influences``: those of rows, instead of blocks left
-    out.
+    ``influences``: those of rows or units; ``rounding``: by how much a replicate may differ from the value and still
+    count as equal.
     """
 
     value: float
     values: NDArray[np.float64]
-    left_out: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    strata: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    skew: float | None = None
-    rounding: float = 0.0
     influences: Influences | None = None
+    rounding: float = 0.0
 
     @property
     def undefined(self) -> int:
@@ -449,9 +444,7 @@ class Replicates:
             low, high = _quantiles(drawn, [tail, 1.0 - tail])
             return Interval(2 * self.value - high, 2 * self.value - low)
         # bca: levels of the percentiles, corrected for bias and skewness (Efron 1987)
-        equal = drawn == self.value
-        if self.rounding:
-            equal |= np.abs(drawn - self.value) <= self.rounding
+        equal = (drawn == self.value) | (np.abs(drawn - self.value) <= self.rounding)
         below = (np.count_nonzero((drawn < self.value) & ~equal) + 0.5 * np.count_nonzero(equal)) / len(drawn)
         edge = 0.5 / len(drawn)
         bias = normal_quantile(min(max(below, edge), 1.0 - edge))
@@ -462,34 +455,18 @@ class Replicates:
             levels.append(normal_cdf(bias + (bias + z) / shift) if shift > 0 else (0.0 if z < 0 else 1.0))
         return Interval(*_quantiles(drawn, levels))
 
+    def acceleration(self) -> float:
+        """Skewness of the influences over 6."""
+        second = 0.0 if self.influences is None else self.influences.moment(2)
+        return self.influences.moment(3) / (6.0 * second**1.5) if self.influences and second > 0.0 else 0.0
+
     def jackknife(self) -> tuple[float, float]:
         """Standard error and its degrees of freedom, from influences; nan where there are none."""
-        if self.influences is not None:
-            second, fourth = (self.influences.moment(power) for power in (2, 4))
-            return math.sqrt(second), freedom_of(second, fourth, self.influences.rows) if second > 0.0 else 1.0
-        error, influence = jackknife(self.left_out, self.strata)
-        return error, effective_freedom(influence) if len(influence) else math.nan
-
-    def acceleration(self) -> float:
-        """Skewness of the influences over 6, from blocks left out; strata each about their own mean."""
-        if self.skew is not None:
-            return self.skew
-        if self.influences is not None:
-            second = self.influences.moment(2)
-            return self.influences.moment(3) / (6.0 * second**1.5) if second > 0.0 else 0.0
-        influence = np.full(len(self.left_out), np.nan)
-        for s in np.unique(self.strata):
-            here = self.strata == s
-            gaps = np.where(np.isfinite(self.left_out[here]), self.left_out[here], np.nan)
-            if not np.isnan(gaps).all():
-                influence[here] = (np.nanmean(gaps) - gaps) * (1.0 - self.shares[here])
-        return acceleration(influence[np.isfinite(influence)])
-
-
-def acceleration(influence: NDArray[np.float64]) -> float:
-    """The acceleration of Efron's BCa interval: the skewness of the influences over 6."""
-    spread = float((influence**2).sum())
-    return float((influence**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
+        if self.influences is None or not len(self.influences.each):
+            return math.nan, math.nan
+        second, fourth = (self.influences.moment(power) for power in (2, 4))
+        freedom = freedom_of(second, fourth, float(self.influences.counts.sum())) if second > 0.0 else 1.0
+        return math.sqrt(second), freedom
 
 
 def _quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[float]:
@@ -503,20 +480,21 @@ def replicate(
 ) -> dict[Spec, Replicates]:
     """Replicates of many measures from one pass for each tie rule among them."""
     by_row = jackknife and not resampler.by_blocks
-    _, shares, strata = resampler.blocks() if by_row else (None, np.empty(0), np.empty(0, np.int64))
     influences = resampler.influences(specs) if jackknife and not by_row else {}
-    left = values_left_out(specs, resampler) if by_row else {}
+    if by_row:
+        strata = resampler.blocks()[1]
+        left = values_left_out(specs, resampler).items()
+        influences = {spec: Influences.of_units(limits.jackknife(values, strata)[1]) for spec, values in left}
     by_spec: dict[Spec, Replicates] = {}
     for reading in plan_sweeps(specs, resampler.ranking.cases):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
             for k, spec in enumerate(reading.specs):
-                gaps = left.get(spec, np.empty(0))
                 each = np.asarray(drawn[k], dtype=np.float64)
                 if resampler.by_blocks:  # centred on the exact value, within the measure's range
                     shift = values[spec] - each[0]
                     each = np.clip(each[1:] + (shift if math.isfinite(shift) else 0.0), *spec.measure.range)
-                by_spec[spec] = Replicates(values[spec], each, gaps, shares, strata, influences=influences.get(spec))
+                by_spec[spec] = Replicates(values[spec], each, influences.get(spec))
     for spec in specs:
         if spec.measure.part == "ranking":
             resamples = resampler.each(enough_replicates(n_resamples, resampler.ranking.rows), spec.ties)
@@ -541,7 +519,7 @@ def unit_influences(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, N
     Of a few hundred units from the values without each of them in turn, of more from the blocks of the ranking: so
     nothing is dealt out at random. Measures that are no algebra on sums take values without 200 random blocks.
     """
-    block, _, strata = resampler.blocks()
+    block, strata = resampler.blocks()
     sample, units = resampler.sample, resampler.units
     swept = [spec for spec in specs if spec.measure.part != "ranking"]
     others = [spec for spec in specs if spec not in swept]
@@ -562,6 +540,6 @@ def unit_influences(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, N
         left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
     for spec, values in left.items():
         known, influence = np.isfinite(values), np.full(len(values), np.nan)
-        influence[known] = jackknife(values, strata)[1] if known.sum() > 1 else np.nan
+        influence[known] = limits.jackknife(values, strata)[1] if known.sum() > 1 else np.nan
         by_spec[spec] = influence
     return by_spec
