@@ -1,7 +1,7 @@
 """Do promises hold, and do the intervals of decisions hold the truth? Counted on known populations.
 
     python benchmarks/decisions.py              some minutes of processor time
-    python benchmarks/decisions.py promises     one part: promises, weighted, tails, costs, benefit, calibration,
+    python benchmarks/decisions.py promises     one part: promises, costs, benefit, calibration,
                                                 calibration_lines, type_one, quotas, swapped, screens, votes, speed
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
@@ -171,54 +171,6 @@ def calibration(samples: int = 100) -> None:
         )
 
 
-def weighted(samples: int = 400) -> None:
-    """How often promises from weighted rows are kept. Weights exp(−s / 2) turn N(m, 1) into N(m − 1/2, 1)."""
-    rng = np.random.default_rng(4)
-    for n, promise, target in ((1000, "recall", 0.8), (1000, "specificity", 0.8), (1000, "precision", 0.3)):
-        kept = made = 0
-        for _ in range(samples):
-            y, s = drawn(rng, n, 0.2)
-            try:
-                cut = cl.threshold_for(y, s, confidence=0.9, sample_weight=np.exp(-s / 2), **{promise: target})
-            except InputError:
-                continue
-            recall, fpr = norm.sf(cut - SEPARATION + 0.5), norm.sf(cut + 0.5)
-            pos = 0.2 * math.exp(-SEPARATION / 2)
-            truth = {"recall": recall, "specificity": 1 - fpr, "precision": pos * recall / (pos * recall + 0.8 * fpr)}
-            kept, made = kept + (truth[promise] >= target), made + 1
-        print(f"{n:>6} {promise} ≥ {target:g}: kept {kept / made:.3f} of {made}", flush=True)
-
-
-def tails(samples: int = 400) -> None:
-    """Recall promised from labels with a chance π that depends on the score, and weights 1/π."""
-    rng = np.random.default_rng(14)
-    chances = {
-        "falls with the score": lambda s: 0.05 + 0.9 * norm.cdf(s - 1.0),
-        "falls steeply": lambda s: np.clip(np.exp(1.5 * (s - 2)), 0.01, 1),
-        "rises as it falls": lambda s: np.clip(np.exp(-1.2 * s), 0.02, 1),
-        "by chance": lambda s: np.clip(rng.lognormal(-2, 1, len(s)), 0.01, 1),
-    }
-    for name, chance in chances.items():
-        for n, share, target in ((1000, 0.1, 0.9), (2000, 0.1, 0.8), (20_000, 0.2, 0.9)):
-            kept = made = 0
-            for _ in range(samples):
-                y, s = drawn(rng, n, share)
-                pi = chance(s)
-                known = rng.random(n) < pi
-                try:
-                    cut = cl.threshold_for(
-                        y[known], s[known], recall=target, confidence=0.9, sample_weight=1 / pi[known]
-                    )
-                except InputError:
-                    kept += 1
-                    continue
-                kept, made = kept + (norm.sf(cut - SEPARATION) >= target), made + 1
-            print(
-                f"{n:>6} recall ≥ {target:g}, π {name}: kept {kept / samples:.3f}, issued {made / samples:.3f}",
-                flush=True,
-            )
-
-
 def type_one(samples: int = 1000) -> None:
     """How often the test of calibration rejects right probabilities at 5 %."""
     rng = np.random.default_rng(5)
@@ -343,8 +295,6 @@ def speed(repeats: int = 3) -> None:
 
 PARTS: dict[str, Callable[[], None]] = {
     "speed": speed,
-    "weighted": weighted,
-    "tails": tails,
     "type_one": type_one,
     "quotas": quotas,
     "swapped": swapped,

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.calibration import EPS, PARTS, SCORES, ProperLosses, _logistic, calibrate, decompose, isotonic
-from cutline.decide.thresholds import Weighing
+from cutline.decide.calibration import (
+    EPS,
+    PARTS,
+    SCORES,
+    ProperLosses,
+    _logistic,
+    _squared_weights,
+    calibrate,
+    decompose,
+    isotonic,
+)
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 from cutline.table import Table
@@ -77,7 +86,7 @@ def test_the_test_errs_as_often_as_it_says_and_finds_what_is_wrong() -> None:
 def test_bands_hold_the_diagonal_and_the_curve() -> None:
     found = judged(*drawn(5, 600))
     assert all(row["low"] <= row["probability"] <= row["high"] for row in found.band)
-    assert all(row["low"] <= row["comes_true"] <= row["high"] for row in found.confidence_band)
+    assert all(row["confidence_low"] <= row["comes_true"] <= row["confidence_high"] for row in found.band)
     assert found.band[0]["probability"] < found.band[-1]["probability"]
     inside = [row["low"] <= row["comes_true"] <= row["high"] for row in found.band]
     assert np.mean(inside) > 0.85  # a calibrated model stays in the band
@@ -140,8 +149,7 @@ def lines(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> lis
     sample = make_sample(y, p, sample_weight=weight)
     ranking = rank(sample)
     pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    own = Weighing.of(sample, ranking) or Weighing(pos, neg)
-    return _logistic(ranking.score.astype(np.float64), pos, neg, own, 0.95)
+    return _logistic(ranking.score.astype(np.float64), pos, neg, _squared_weights(sample, ranking), 0.95)
 
 
 def test_lines_maximise_the_likelihood_however_extreme_the_probabilities() -> None:

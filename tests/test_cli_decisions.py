@@ -311,11 +311,11 @@ def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
 
 
 def test_a_weighted_cut_is_that_of_python(models: str) -> None:
-    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--weight", "w", "--confidence", ".9"]
+    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--weight", "w"]
     y, old, _, w = arrays(models)
     status, out, _ = run("cut", models, *words, "--recall", ".7", "--format", "json")
     assert status == 0
-    assert json.loads(out)["threshold"] == cl.threshold_for(y, old, sample_weight=w, recall=0.7, confidence=0.9)
+    assert json.loads(out)["threshold"] == cl.threshold_for(y, old, sample_weight=w, recall=0.7)
 
 
 def test_an_unknown_quota_is_told_in_words(models: str) -> None:

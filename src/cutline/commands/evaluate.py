@@ -411,7 +411,7 @@ def _calibration(asked: EvaluateArguments) -> Report:
     made = evaluate_arrays(*loaded.arrays, name=loaded.score, **how).calibration()
     rows = len(loaded.rows)
     settings = {"rows": rows, "level": made.level, "simulations": made.n_simulations, "seed": asked.seed}
-    return Report(made, loaded.facts, settings, lambda: {"rows": rows, **made.to_dict()}, made.bands.to_dicts)
+    return Report(made, loaded.facts, settings, lambda: {"rows": rows, **made.to_dict()}, made.band.to_dicts)
 
 
 # ----------------------------------------------------------------------------------------------- several classes

@@ -8,7 +8,7 @@ Jordan 2021): score = miscalibration − discrimination + uncertainty.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -24,10 +24,9 @@ from ..inference.known_labels import logistic
 from ..inference.limits import z_of
 from ..kernels import compiled
 from ..ranking import Ranking, tie_starts
-from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value, values_of
 from ..types import Floats, Labels
 from .error_costs import check_probabilities, need_both_classes
-from .thresholds import Weighing
 
 EPS = 1e-5  # probabilities closer to 0 or 1 are moved there before the logit, as for the log loss
 SCORES = ("brier_score", "log_loss")
@@ -121,8 +120,8 @@ class Calibration(HasSections, HasPlot, DictResult):
     those of a logistic regression of the outcome on the logit of the probability (ideally 1 and 0; a slope below 1
     means that probabilities are too extreme); ``in_the_large`` is the intercept at slope 1. ``p_value`` tests that
     every probability is right, by drawing outcomes from the probabilities themselves, so it keeps its level. ``band``
-    shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie. ``plot``
-    draws the reliability curve with its band.
+    shows the curve, where that of a calibrated model would lie (``low``, ``high``), and where the true curve may lie
+    (``confidence_low``, ``confidence_high``). ``plot`` draws the reliability curve with its band.
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("calibration",)
@@ -137,7 +136,6 @@ class Calibration(HasSections, HasPlot, DictResult):
     in_the_large: Estimate
     p_value: float
     band: Table
-    confidence_band: Table
     level: float
     n_simulations: int
 
@@ -154,28 +152,14 @@ class Calibration(HasSections, HasPlot, DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the curve."""
-        of_all = (self.slope, self.intercept, self.in_the_large)
-        lines = {e.name: {"value": e.value, "low": e.low, "high": e.high} for e in of_all}
+        lines = {row[""]: {"value": row["value"], "low": row["low"], "high": row["high"]} for row in self.lines}
         return {
-            "name": self.name,
-            "level": self.level,
+            **values_of(self, "name", "level"),
             **lines,
-            "p_value": self.p_value,
-            "n_simulations": self.n_simulations,
+            **values_of(self, "p_value", "n_simulations"),
             "parts": self.parts.to_dicts(),
             "band": self.band.to_dicts(),
         }
-
-    @property
-    def bands(self) -> Table:
-        """The curve with both bands: where a calibrated model's curve would lie, and where the true curve may lie."""
-        return Table(
-            [
-                {**band, "confidence_low": own["low"], "confidence_high": own["high"]}
-                for band, own in zip(self.band, self.confidence_band, strict=True)
-            ],
-            "Reliability",
-        )
 
     @property
     def lines(self) -> Table:
@@ -206,20 +190,16 @@ class Calibration(HasSections, HasPlot, DictResult):
         """Whether the probabilities are right, by how much they are not, and what that costs."""
         shown = ("measure", "part", "value", "low", "high")
         rows = [{key: format_value(row[key]).replace("_", " ") for key in shown} for row in self.parts]
-        meanings = {
-            "slope": "below 1: too extreme",
-            "intercept": "of the same line",
-            "in_the_large": "above 0: too low on average",
-        }
+        meanings = ("below 1: too extreme", "of the same line", "above 0: too low on average")
         lines = [
             {
-                "": "average bias" if row[""] == "in_the_large" else row[""],
+                "": row[""].replace("in_the_large", "average bias"),
                 "value": f"{row['value']:.3f}",
                 f"{self.level:.0%} interval": f"{row['low']:.3f} to {row['high']:.3f}",
                 "ideal": f"{row['ideal']:g}",
-                "meaning": meanings[row[""]],
+                "meaning": meaning,
             }
-            for row in self.lines
+            for row, meaning in zip(self.lines, meanings, strict=True)
         ]
         return [
             Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(lines)]),
@@ -260,16 +240,13 @@ def calibrate(
     null, in_blocks = draws.losses.mean(null_pos, null_neg) - null_fits.scores, draws.decomposed
     observed = decompose(ProperLosses.of(p), ranking.pos, ranking.neg)
 
-    def band(curves: Floats, centre: Floats) -> Table:
-        tail = (1.0 - level) / 2.0
-        low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
-        ends = {"low": np.minimum(centre, low), "high": np.maximum(centre, high)}
-        columns = {"probability": p[grid], "comes_true": fitted[grid], **ends}
-        return columns_table({name: values[::-1] for name, values in columns.items()}, "Band")
-
+    columns = {"probability": p[grid], "comes_true": fitted[grid]}
+    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    for name_of, fits, centre in (("", null_fits, p[grid]), ("confidence_", own_fits, fitted[grid])):
+        low, high = np.quantile(fits.at(taken), tails, axis=0)
+        columns |= {f"{name_of}low": np.minimum(centre, low), f"{name_of}high": np.maximum(centre, high)}
     counted = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    weighing = Weighing.of(sample, ranking) or Weighing(*counted)  # rows that count alike: squares of 1
-    intercept, slope, in_the_large = _logistic(p, *counted, weighing, level)
+    intercept, slope, in_the_large = _logistic(p, *counted, _squared_weights(sample, ranking), level)
     return Calibration(
         name,
         p,
@@ -280,8 +257,7 @@ def calibrate(
         intercept,
         in_the_large,
         (np.count_nonzero(null[:, 0] >= in_blocks[0, 1] * (1 - 1e-12)) + 1.0) / (len(null) + 1.0),
-        band(null_fits.at(taken), p[grid]),
-        band(own_fits.at(taken), fitted[grid]),
+        columns_table({name: values[::-1] for name, values in columns.items()}, "Reliability"),
         level,
         n_drawn,
     )
@@ -376,7 +352,16 @@ def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, lev
     return Table(rows, "Parts of the losses: score = miscalibration − discrimination + uncertainty")
 
 
-def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: float) -> list[Estimate]:
+def _squared_weights(sample: Any, ranking: Ranking) -> list[Floats]:
+    """Sums of the squared weights of the positives and of the negatives of each group."""
+    if sample.weight is None:
+        return [ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)]
+    group, squares = ranking.group_of(sample.score), sample.row_weight**2
+    sides = sample.positive, ~sample.positive
+    return [np.bincount(group, squares * side, len(ranking)).astype(np.float64) for side in sides]
+
+
+def _logistic(p: Floats, pos: Floats, neg: Floats, squares: Sequence[Floats], level: float) -> list[Estimate]:
     """Intercept and slope of the outcome on the logit of the probability, and the intercept at slope 1.
 
     Maximum likelihood, with Wald intervals. A step of Newton's method moves no log odds by more than 5 and is halved
@@ -405,8 +390,8 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: fl
             return [Estimate(name, math.nan, reason="the logistic regression does not converge") for name in names]
         q = logistic(offset + design @ beta)
         inverse = np.linalg.inv(information)
-        seen = weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2
-        expected = (weighing.pos + weighing.neg) * q * (1.0 - q)
+        seen = squares[0] * (1.0 - q) ** 2 + squares[1] * q**2
+        expected = (squares[0] + squares[1]) * q * (1.0 - q)
         variances = [np.diag(inverse @ (design * b[:, None]).T @ design @ inverse) for b in (seen, expected)]
         halves = z_of(level) * (np.sqrt(np.max(variances, axis=0)) / total)
         return [

@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,16 +146,6 @@ class Cut(float):
         return (float(self),), self.__dict__.copy()
 
 
-# what a cut file contains, as far as anybody reads it
-_KINDS = {
-    "threshold": float,
-    "chance_kept": float,
-    "goal": dict,
-    "sample": dict,
-    "score": str,
-}
-
-
 def read_cut_file(path: FilePath) -> dict[str, Any]:
     """The content of a cut file, its numbers as floats; what others read of it has the type they expect."""
     if not isinstance(path, str | os.PathLike):  # open() takes 1 for the standard output, and closes it
@@ -172,8 +162,10 @@ def read_cut_file(path: FilePath) -> dict[str, Any]:
         raise InputError(None, f"{show(str(path))} is not a cut file", remedy) from None
     if "threshold" not in content:
         raise InputError(None, f"{show(str(path))} contains no threshold", remedy)
-    for key in content.keys() & _KINDS:
-        kind, value = _KINDS[key], content[key]
+    # what a cut file contains, as far as anybody reads it
+    kinds = {"threshold": float, "chance_kept": float, "goal": dict, "sample": dict, "score": str}
+    for key in content.keys() & kinds:
+        kind, value = kinds[key], content[key]
         if kind is float and not isinstance(value, bool):
             with contextlib.suppress(ValueError, TypeError, OverflowError):
                 content[key] = float(value)  # infinities are written as text
@@ -323,17 +315,19 @@ def find_cut(
             reason = "how likely it is kept is known for independent rows only"
             why = f"cannot be used for a cut that keeps a {name}: {reason}"
             raise InputError("clusters", why, f"leave it out, or read at({name}=…)")
-        weighing = Weighing.of(sample, ranking)
+        if confidence is not None and ranking.weighted:
+            why = "cannot be used with {confidence}, which is known for rows that count alike"
+            raise InputError("sample_weight", why, "leave one of them out")
         if confidence is None:
             point = operating_point(ranking, **asked, level=level, cut_of=cut_of)
         else:
             goal = {**asked, "confidence": confidence}
-            groups = promised_groups(ranking, name, check_number(target, name, 0.0, 1.0), confidence, weighing)
+            groups = promised_groups(ranking, name, check_number(target, name, 0.0, 1.0), confidence)
             point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
         if name == "quota":
             note = f"takes {pluralize(point.taken, 'case')}"
         else:
-            chance = chance_kept(ranking, name, target, ranking.above(point.threshold), weighing)
+            chance = chance_kept(ranking, name, target, ranking.above(point.threshold))
             here = {"recall": point.recall, "precision": point.precision, "fpr": point.fpr}
             here["specificity"] = 1.0 - point.fpr
             note = f"{_WORDS[name]} {target:g} on this sample, kept on new data "
@@ -354,128 +348,66 @@ def find_cut(
 # ------------------------------------------------------------------------------------------- promises for new data
 
 
-class Weighing(NamedTuple):
-    """Sums of squared weights of the positives and of the negatives of each group; of weighted rows only."""
-
-    pos: Floats
-    neg: Floats
-
-    @classmethod
-    def of(cls, sample: Sample, ranking: Ranking) -> Weighing | None:
-        """From the rows behind a ranking; None where they count alike."""
-        if sample.weight is None:
-            return None
-        group = ranking.group_of(sample.score)
-        squares = sample.weight.astype(np.float64) ** 2
-        pos = np.bincount(group, np.where(sample.positive, squares, 0.0), len(ranking))
-        neg = np.bincount(group, np.where(sample.positive, 0.0, squares), len(ranking))
-        return cls(pos.astype(np.float64), neg.astype(np.float64))
-
-
-def promised_groups(
-    ranking: Ranking, promise: str, target: float, confidence: float, weighing: Weighing | None = None
-) -> int:
+def promised_groups(ranking: Ranking, promise: str, target: float, confidence: float) -> int:
     """How many of the best distinct scores to take so that the target is met on new data with that confidence.
 
     At most 1 − confidence of samples give a cut that misses the target; samples without a cut count as met.
-
-    Weighted rows need their ``weighing``. They count as so many cases of equal weight as tell as much about the share
-    at the cut and about its errors, and never as more than Kish's effective size; with equal weights the guarantee is
-    exact again.
     """
-    if promise == "precision":
-        return _precise_groups(ranking, target, confidence, weighing)
-    chances, n = _class_chances(ranking, promise, target, weighing)
     share = 1.0 - target if promise == "fpr" else target
-    kind = "positive" if promise == "recall" else "negative"
+    kind = "negative" if promise in ("fpr", "specificity") else "positive"
     if share >= 1.0:
-        raise InputError(
-            promise,
-            f"cannot be promised at {0 if promise == 'fpr' else 1}: no sample rules out one more {kind} case",
-            "promise a little less",
-        )
-    needed = cases_needed(share, confidence) if share > 0 else 0
-    without_errors = float(n[-1 if promise == "recall" else 0])
-    if without_errors < needed - 1e-9:
-        weighted = f"the weights leave about {without_errors:,.3g}"
-        there = weighted if ranking.weighted else f"there are {without_errors:,.0f}"
-        raise InputError(
-            promise,
-            f"cannot be promised from these data: {needed:,} {kind} cases would be needed, {there}",
-            "label more cases, ask for less, or lower {confidence}",
-        )
+        one_more = "negative" if promise == "precision" else kind
+        why = f"cannot be promised at {0 if promise == 'fpr' else 1}: no sample rules out one more {one_more} case"
+        raise InputError(promise, why, "promise a little less")
     if share <= 0.0:
         return 0 if promise == "recall" else len(ranking)
-    keeps = chances >= confidence
+    if promise == "precision":
+        return _precise_groups(ranking, target, confidence)
+    needed, there = cases_needed(share, confidence), ranking.n_pos if promise == "recall" else ranking.n_neg
+    if there < needed:
+        raise InputError(
+            promise,
+            f"cannot be promised from these data: {needed:,} {kind} cases would be needed, there are {there:,.0f}",
+            "label more cases, ask for less, or lower {confidence}",
+        )
+    keeps = _class_chances(ranking, promise, target) >= confidence
     # the cuts are tried in a fixed order, from the one without errors on, up to the first that fails
     if promise == "recall":
         return len(ranking) - int(np.argmin(np.append(keeps[-2::-1], False)))
     return int(np.argmin(np.append(keeps, False))) - 1
 
 
-def chance_kept(ranking: Ranking, promise: str, target: float, groups: int, weighing: Weighing | None = None) -> float:
+def chance_kept(ranking: Ranking, promise: str, target: float, groups: int) -> float:
     """Chance that the cut after so many groups keeps a recall or specificity on new data, over samples like this one.
 
-    nan for precision, whose chance depends on the whole list.
+    nan for precision, whose chance depends on the whole list, and for weighted rows.
     """
-    if promise == "precision":
+    if promise == "precision" or ranking.weighted:
         return math.nan
     if target == (1.0 if promise == "fpr" else 0.0):
         return 1.0
     there = ranking.n_pos if promise == "recall" else ranking.n_neg
-    return float(_class_chances(ranking, promise, target, weighing)[0][groups]) if there else math.nan
+    return float(_class_chances(ranking, promise, target)[groups]) if there else math.nan
 
 
-def _class_chances(ranking: Ranking, promise: str, target: float, weighing: Weighing | None) -> tuple[Floats, Floats]:
-    """Chance of each cut, from taking nobody to taking all, to meet the target, and the cases that it rests on.
+def _class_chances(ranking: Ranking, promise: str, target: float) -> Floats:
+    """Chance of each cut, from taking nobody to taking all, to meet the target.
 
     The chance that the class errs no more often than allowed is P(Bin(n, allowed) ≥ errors + 1), that of an order
-    statistic: exact where scores do not tie, a lower bound where they do. Weighted rows count as so many cases of equal
-    weight.
+    statistic: exact where scores do not tie, a lower bound where they do.
     """
     from scipy.special import betainc
 
     recall = promise == "recall"
-    of_class = (ranking.pos if recall else ranking.neg).astype(np.float64)
-    total, taken = float(ranking.n_pos if recall else ranking.n_neg), np.append(0.0, np.cumsum(of_class))
-    errors = np.maximum(total - taken, 0.0) if recall else taken
-    n, there = np.full(len(errors), total), np.flatnonzero(of_class > 0)
-    if weighing is not None and not len(there):
-        n = np.zeros(len(errors))
-    elif weighing is not None:
-        squares_of = weighing.pos if recall else weighing.neg
-        squares, above = float(squares_of.sum()), np.append(0.0, np.cumsum(squares_of))
-        of_errors = np.maximum(squares - above, 0.0) if recall else above
-        # One case among the errors and one more weighs Σw²/Σw (as in the gamma limits of Fay & Feuer 1997): where a
-        # tail was rarely labelled, few of its rows stand for much, however many rows there are in all. The one more
-        # was not seen: it weighs between the nearest case of its class and the mean case beyond, of either class
-        # (their geometric mean; the first alone kept a recall of 0.9 in 84% of samples: benchmarks/decisions.py
-        # tails).
-        side = slice(None, None, -1 if recall else 1)
-        beyond = [np.cumsum(v[side])[side] for v in (weighing.pos + weighing.neg, ranking.pos + ranking.neg)]
-        at = np.searchsorted(there, np.arange(len(errors))) - recall  # the last taken, or first not taken
-        last = there[np.clip(at, 0, len(there) - 1)]
-        nearest = squares_of[last] / of_class[last]
-        one_more = np.sqrt(nearest * np.maximum(nearest, (beyond[0] / beyond[1])[last]))
-        unit = (of_errors + one_more**2) / (errors + one_more)
-        n = np.minimum(_effective(total, squares, errors, of_errors), total / unit)
-        errors = errors * n / total
+    of_class, n = (ranking.pos, ranking.n_pos) if recall else (ranking.neg, ranking.n_neg)
+    taken = np.append(0.0, np.cumsum(of_class, dtype=np.float64))
+    errors = n - taken if recall else taken
     lost = np.minimum(errors + 1.0, n)
     allowed = target if promise == "fpr" else 1.0 - target
-    chances = np.where(errors >= n, 0.0, betainc(lost, np.maximum(n - lost + 1.0, 1e-9), allowed))
+    chances = np.where(errors >= n, 0.0, betainc(lost, n - lost + 1.0, allowed))
     if recall:
         chances[-1] = 1.0  # all are taken, whatever they score
-    return np.asarray(chances), n
-
-
-def _effective(total: Any, squares: Any, part: Any, part_squares: Any) -> Any:
-    """Cases of equal weight that would tell the share part / total as well as weighted rows do; at most Kish's size."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.divide(part, total)
-        kish = np.where(np.asarray(squares) > 0, np.square(total) / squares, 0.0)
-        variance = (np.square(1.0 - share) * part_squares + np.square(share) * (squares - part_squares)) / total**2
-        local = share * (1.0 - share) / variance
-    return np.where(local > 0, np.minimum(kish, local), kish)
+    return np.asarray(chances)
 
 
 def cases_needed(share: float, confidence: float) -> int:
@@ -511,23 +443,13 @@ def _at_least(hits: Floats, cases: Floats, share: float) -> Floats:
     return np.where(hits <= 0, 1.0, np.where(hits > cases, 0.0, betainc(inside, cases - inside + 1.0, share)))
 
 
-def _precise_groups(ranking: Ranking, target: float, confidence: float, weighing: Weighing | None) -> int:
+def _precise_groups(ranking: Ranking, target: float, confidence: float) -> int:
     """The last cut, from the first test on, up to which every binomial test of "precision ≤ target" rejects."""
     from scipy.special import ndtri
     from scipy.stats import binom
 
-    if target >= 1.0:
-        raise InputError(
-            "precision", "cannot be promised at 1: no sample rules out one more negative case", "promise a little less"
-        )
-    if target <= 0.0:
-        return len(ranking)
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     taken = hits + np.cumsum(ranking.neg, dtype=np.float64)
-    if weighing is not None:
-        of_hits = np.cumsum(weighing.pos)
-        n = np.maximum.accumulate(_effective(taken, of_hits + np.cumsum(weighing.neg), hits, of_hits))
-        hits, taken = hits / taken * n, n
     error = 1.0 - confidence
     start = int(np.searchsorted(taken, first_test(target, error)))
     rejects = _at_least(hits[start:], taken[start:], target) <= error * (1 + 1e-9)

@@ -760,7 +760,7 @@ def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] =
     )
     chart.x_percent = chart.y_percent = True
     if len(known) == 1:
-        bands = next(iter(known.values())).bands
+        bands = next(iter(known.values())).band
         chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
     chart.reference([0.0, top], [0.0, top])
     chart.label(0.9 * top, 0.82 * top, "perfect")
@@ -770,7 +770,7 @@ def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] =
             chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
             chart.point(row["mean_score"], row["share_positive"], colour(k))
         if k in known:
-            x, y = known[k].bands.column("probability"), known[k].bands.column("comes_true")
+            x, y = known[k].band.column("probability"), known[k].band.column("comes_true")
         chart.line(x, y, colour(k), dash(k), words=models[k].name)
     return chart
 
@@ -782,7 +782,7 @@ def calibration(result: Any) -> Chart:
     title = f"Calibration of {result.name}"
     chart = Chart(title, words, (0.0, 1.0), (0.0, 1.0), "predicted probability", y_name="observed share")
     chart.x_percent = chart.y_percent = True
-    bands = {name: result.bands.column(name) for name in result.bands.columns}
+    bands = {name: result.band.column(name) for name in result.band.columns}
     chart.band(bands["probability"], bands["low"], bands["high"], GREY)
     chart.band(bands["probability"], bands["confidence_low"], bands["confidence_high"], colour(0))
     chart.reference([0.0, 1.0], [0.0, 1.0])
