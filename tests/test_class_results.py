@@ -382,8 +382,6 @@ def test_segments_of_several_classes_from_tables_and_in_comparisons(tmp_path: An
         assert repr(result)
     arrays.to_html(tmp_path / "page.html")
     assert 'href="#segments"' in (tmp_path / "page.html").read_text(encoding="utf-8")
-    with pytest.raises(cl.InputError, match="a row for each case"):
-        cl.evaluate(frame, label="kind", score="p_ash", case="part", class_column="kind", by="part")
 
 
 @pytest.fixture(scope="module")

@@ -53,23 +53,13 @@ def test_a_file_gives_what_arrays_give(table: Path) -> None:
     same(ordered, cl.evaluate(Y, Q[:, ::-1], classes=NAMES[::-1], ordered=True, **FAST))
 
 
-def test_relations_queries_and_long_tables(table: Path, tmp_path: Path) -> None:
+def test_relations_and_queries(table: Path) -> None:
     arrays = cl.evaluate(Y, P, classes=NAMES, **FAST)
     connection = duckdb.connect()
     relation = connection.sql(f"SELECT * FROM '{table}'")
     same(cl.evaluate(relation, label="kind", score="a_*", **FAST), arrays)
     query = f"SELECT kind, {', '.join(f'a_{name}' for name in NAMES)} FROM '{table}'"
     same(cl.evaluate(connection, query=query, label="kind", **FAST), arrays)
-    rows = [(i, Y[i], NAMES[k], P[i, k], WEIGHT[i], UNIT[i]) for k in (2, 0, 1, 3) for i in range(90)]
-    long = pd.DataFrame(rows, columns=["id", "kind", "class", "p", "w", "unit"])
-    long.to_csv(tmp_path / "long.csv", index=False)
-    ev = cl.evaluate(
-        tmp_path / "long.csv", label="kind", score="p", case="id", class_column="class", weight="w", clusters="unit"
-    )
-    weighted = cl.evaluate(Y, P, classes=NAMES, sample_weight=WEIGHT, clusters=UNIT)
-    for key in weighted:
-        assert ev[key].value == pytest.approx(weighted[key].value)
-        assert ev[key].low == pytest.approx(weighted[key].low)
 
 
 def test_models_in_one_file_are_compared(table: Path) -> None:
@@ -98,8 +88,6 @@ def test_what_cannot_be_read_is_refused(table: Path) -> None:
     for how in ({"score": "a_*"}, {"score": [f"a_{name}" for name in NAMES]}, {"predicted": "said"}):
         of_frame, of_file = (cl.evaluate(t, label="kind", **how, **FAST) for t in (pd.read_parquet(table), table))
         assert of_frame.to_dicts() == of_file.to_dicts()
-    with pytest.raises(cl.InputError, match="needs four columns"):
-        cl.evaluate(table, label="kind", score="a_*", case="unit")
     with pytest.raises(cl.InputError, match="order of the alphabet"):
         cl.evaluate(table, label="kind", predicted="said", ordered=True)
     with pytest.raises(cl.InputError, match="the same classes"):

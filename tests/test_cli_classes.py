@@ -85,27 +85,6 @@ def test_hard_predictions(trees: Any, tmp_path: Path) -> None:
     assert {row["measure"]: row["value"] for row in out["measures"]} == {k: pytest.approx(ours[k].value) for k in ours}
 
 
-def test_long_form(trees: Any, tmp_path: Path) -> None:
-    y, p = trees
-    long = {
-        "case": np.repeat(np.arange(120), 4),
-        "kind": np.repeat(y, 4),
-        "class": np.tile(NAMES, 120),
-        "p": p.ravel(),
-    }
-    order = np.random.default_rng(0).permutation(480)
-    path = write(tmp_path / "t.csv", {name: np.asarray(values)[order] for name, values in long.items()})
-    arguments = ("evaluate", path, "--label", "kind", "--score", "p", "--case", "case", "--class", "class")
-    out = json.loads(run(*arguments, "--format", "json", *FAST).stdout)
-    found = {row["measure"]: row["value"] for row in out["measures"]}
-    ev = cl.evaluate(y, p, classes=NAMES, interval=None)
-    for name in ("accuracy", "log_loss", "hand_till_auc"):
-        assert found[name] == pytest.approx(ev[name].value)
-    write(path, {name: np.asarray(values)[:-1] for name, values in long.items()})
-    assert "no row for class 'dogwood'" in refused(*arguments)
-    assert "--case" in refused("evaluate", path, "--label", "kind", "--score", "p", "--class", "class")
-
-
 def test_models_of_several_classes_are_compared(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     _, q = forest(120, 4, strength=0.5)

@@ -98,7 +98,7 @@ ELSEWHERE = {
         "output",
         "everything",
     ),
-    *("negative", "rest_negative", "predicted", "case", "class_column", "ordered", "order"),
+    *("negative", "rest_negative", "predicted", "ordered", "order"),
     *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }

@@ -35,7 +35,7 @@ FLAG = ["no", "", 0, 1]
 LIST = [3, [], "pem", np.array(3)]
 COLUMN = [["y"], [], 3]
 # what names one column of a table, and by several; elsewhere they are columns themselves
-COLUMNS = ("label", "weight", "clusters", "batch", "case", "class_column", "by")
+COLUMNS = ("label", "weight", "clusters", "batch", "by")
 
 # None is refused wherever it is not the default
 BAD: dict[str, list[Any]] = {

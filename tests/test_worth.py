@@ -235,7 +235,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     "cut", [{"quota": 120}, {"quota": 0.04}, {"threshold": 1.0}, {"quota": 90, "cut_by": "value"}], ids=str
 )
-def test_a_table_has_the_values_of_its_arrays_in_memory_and_streamed(path: str, cut: dict[str, Any]) -> None:
+def test_a_table_has_the_values_of_its_arrays(path: str, cut: dict[str, Any]) -> None:
     import pandas as pd
 
     y, s, v, _ = drawn(n=1500)
@@ -246,8 +246,8 @@ def test_a_table_has_the_values_of_its_arrays_in_memory_and_streamed(path: str, 
         frame.to_csv(path, index=False)
     columns: dict[str, Any] = {"label": "fraud", "score": "p", "worth": "amount", "measures": MEASURES, **cut}
     arrays = cl.evaluate(y, shift, worth=v, measures=MEASURES, **cut)
-    for source, how in ((frame, {}), (path, {}), (path, {"stream": True})):
-        ev = cl.evaluate(source, **columns, **how)
+    for source in (frame, path):
+        ev = cl.evaluate(source, **columns)
         assert list(ev) == list(arrays)
         for key, e in arrays.estimates.items():
             found = ev[key]
@@ -264,20 +264,9 @@ def test_models_of_a_table_are_compared_by_worth(path: str) -> None:
         assert (one.difference, one.low, one.high) == pytest.approx((two.difference, two.low, two.high))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"batch": "q"}, "batch does not go with worth"),
-        ({"weight": "amount"}, "weight does not go with worth"),
-        ({"cost": "q"}, "cost does not go with worth"),
-        ({"quota": "20-60"}, "worth is for one model, one quota"),
-        ({"cut_by": "value"}, "some scores are negative"),
-    ],
-)
-def test_what_a_stream_cannot_honour_is_an_error(path: str, options: dict[str, Any], message: str) -> None:
-    asked = {"quota": 50, **options}
-    with pytest.raises(cl.InputError, match=message):
-        cl.evaluate(path, label="fraud", score="p", worth="amount", stream=True, missing="drop", **asked)
+def test_amounts_need_the_rows_in_memory(path: str) -> None:
+    with pytest.raises(cl.InputError, match="worth needs the rows in memory.*stream=False"):
+        cl.evaluate(path, label="fraud", score="p", worth="amount", stream=True, quota=50)
 
 
 def test_the_command_line_takes_the_column(path: str) -> None:

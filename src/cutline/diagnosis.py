@@ -17,9 +17,8 @@ from .sources.class_matrix import ClassColumns, find_class_columns, find_class_m
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
-from .sources.open_source import open_source
+from .sources.open_source import only_rows, open_source
 from .sources.profiles import Profile, label_candidates, profiles, score_candidates
-from .sources.row_filter import only_rows
 from .sources.sql_table import DUCKDB, lacking_sql
 from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize
 from .types import TableSource
@@ -201,7 +200,7 @@ class _Examination:
                 name = column.name if column.name.isidentifier() else '"' + column.name.replace('"', '""') + '"'
                 where = f"{name} <> {DUCKDB.literal(cell)}"
                 if self.table.count([lacking_sql(DUCKDB, column)])[0]:
-                    where += f" or {name} is missing"
+                    where += f" or {name} is null"
                 self.say(f"the last row is a total ({column.name!r} is {cell!r}): --where {_quoted(where)}")
                 self.text = replace(self.text, where=where)
                 self.table = only_rows(self.table, where)

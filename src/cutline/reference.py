@@ -63,7 +63,6 @@ PARAMETERS: dict[str, str] = {
     "in each batch, not once over the whole list.",
     "by": "The segment of each row: a column of any values, or the name of one; several columns are crossed. Each "
     "segment is also reported separately.",
-    "case": "In a table with one row for each case and class: the name of the column that tells which case.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's.",
@@ -136,7 +135,7 @@ PARAMETERS: dict[str, str] = {
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` raises an error, ``'drop'`` "
     "leaves the rows out and reports how many.",
     "where": "Which rows count: a condition on columns such as ``\"month >= 6 and region in ('north', 'south')\"``, "
-    "with ``and``, ``or``, ``not``, ``in``, ``is missing`` and comparisons. Rows that lack the cell are left out.",
+    "in SQL. Rows that lack the cell are left out.",
     "negate": "Scores whose low values mean positive, such as a marker that falls with disease: their sign is changed. "
     "True for all, or the names of columns or models.",
     "ignore_case": "Whether labels that differ only in case or in spaces around them are one label.",
@@ -219,7 +218,7 @@ PARAMETERS: dict[str, str] = {
     # where a word means something else
     "evaluate.y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``; the class of "
     "each case where there are several; None or nan where it is unknown, with ``inclusion``. Or the table: a path or "
-    "pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` and ``.zst`` too; ``'-'`` for standard input); a pandas, "
+    "pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` too; ``'-'`` for standard input); a pandas, "
     "polars or Arrow table; a mapping from names to columns; a DuckDB relation; a DuckDB connection or a database "
     "(``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
     "compare.y_true": "The label of each case, shared by all models; with ``paired=False`` a mapping from model to "
@@ -239,7 +238,6 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
-    "class_column": "In a table with one row for each case and class: the name of the column with the class.",
     "with_measures.level": "The level of the intervals; None leaves it as it is.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",

@@ -7,17 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from .catalogue.declare import Spec
 from .comparison import samples_of
 from .engines.stream import EvaluationRequest
 from .errors import InputError, show
-from .evaluation import Evaluation, check_batch_options, choose_specs
-from .quotas import Quotas
+from .evaluation import Evaluation, check_batch_options
 from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
-from .sources.arrays import Worth, check_worth_given, make_sample
-from .sources.class_matrix import find_class_columns, read_classes, read_long_classes, read_models
+from .sources.arrays import check_worth_given, make_sample
+from .sources.class_matrix import find_class_columns, models_of_classes, read_classes
 from .sources.counts import CountColumns, Counted, describe_counts, read_counts
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
@@ -55,9 +51,8 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     """The result of counts in place of rows."""
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
-        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "case", "worth", "cost"),
-        *("class_column", "stream", "worth", "cost", "exact", "tolerance"),
-        *("negate", "ignore_case"),
+        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "worth", "cost"),
+        *("stream", "exact", "tolerance", "negate", "ignore_case"),
         why="does not go with counts, which already have the number of positive cases",
     )
     by, columns = _columns_of_segments(call), None
@@ -124,7 +119,7 @@ def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Seque
 def _is_of_classes(table: Any, call: VerbCall) -> bool:
     """Whether each model has a column for each of several classes, or predicted classes."""
     score = call.score
-    if call.predicted is not None or call.class_column is not None:
+    if call.predicted is not None:
         return True
     if not call.compares:
         if isinstance(score, list | tuple) and len(score) == 1:
@@ -139,7 +134,6 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     settings = call.settings()
     call.refuse("paired", why="is False, but the models of a table have the same rows")
     if not call.compares:
-        call.refuse("case", why="goes with {class_column}: a row for each case and class")
         scores = {call.name or call.score: call.score}
     else:
         given = call.score
@@ -190,24 +184,10 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     if call.batch is not None:
         check_batch_options(settings, call.prevalence)
     call.refuse(
-        "prevalence",
+        *("prevalence", "worth", "cost"),
         why="needs the rows in memory, and these are streamed",
         remedy="load them with {stream=False}, or leave it out",
     )
-    specs: list[Spec] = []
-    if amounts:
-        problem = "does not go with {worth} where rows are streamed"
-        call.refuse("cost", "weight", "by", "batch", why=problem, remedy="load them with {stream=False}")
-        if not isinstance(rows, Checked) or call.compares or isinstance(call.quota, Quotas):
-            what = "is for one model, one quota or threshold, and a table that DuckDB reads where rows are streamed"
-            raise InputError("worth", what, "load the rows with {stream=False}")
-        worth = rows.scores["worth of a row"]
-        totals = {name: rows.totals[name] for name in scores}
-        rows = replace(rows, scores={name: rows.scores[name] for name in scores}, totals=totals)
-        asked_for = choose_specs(call.measures, threshold=call.threshold, quota=call.quota, worth=Worth(np.empty(0)))
-        specs = [spec for spec in asked_for if spec.measure.of_worth]
-        if call.measures is not None:
-            call.values["measures"] = [spec for spec in asked_for if spec not in specs]
     engine: Any
     if isinstance(rows, Checked):
         from .engines import duckdb_engine as engine
@@ -216,10 +196,6 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     request = EvaluationRequest(call.threshold, call.quota, call.measures, settings, call.n_resamples, call.stream)
     asked = (table, roles if rows is None else rows, request)
     result = engine.compare(*asked, call.margin) if call.compares else engine.evaluate(*asked)
-    if specs and isinstance(rows, Checked):
-        from .engines.worth_stream import with_worth
-
-        return with_worth(result, table, rows, worth, call.cut_by, specs)
     return result.overall if isinstance(result, Segments | SegmentComparison) else result
 
 
@@ -272,31 +248,24 @@ def _each_once(names: Sequence[Any], argument: str, kind: str) -> tuple[Any, ...
 
 
 def _answer_classes(table: Any, call: VerbCall) -> Any:
-    """The result of models of several classes: a table that is wide, or has a row for each case and class."""
+    """The result of models of several classes."""
     call.settings(several=True)
     if not isinstance(table, MemoryTable | DuckTable):  # the rows of a Spark DataFrame are brought here
         table = frame_of(table.frame.toPandas())
     call.refuse("stream", why="is for two classes: the score matrix of several must fit in memory")
     how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _columns_of_segments(call)}
+    taken = [*(how[role] for role in ("weight", "clusters") if how[role] is not None), *how["by"]]
     if call.compares:
         call.refuse("paired", why="is for two classes")
-        names = call.label, call.score or (), call.predicted or (), call.classes
-        rows, models = read_models(table, *names, ordered=call.ordered, **how)
-        shared = {name: value for name, value in rows.arguments.items() if name != "predicted"}
-        return judge_classes(call, rows.labels, models, None, dropped=rows.dropped, **shared)
-    if call.case is not None or call.class_column is not None:
-        if None in (call.case, call.class_column) or not isinstance(call.score, str) or call.predicted is not None:
-            problem = "a table with a row for each case and class needs four columns"
-            raise InputError(None, problem, "name {case}, {class_column}, {label} and one {score}")
-        call.refuse("by", why="needs a row for each case, not one for each case and class")
-        del how["by"]
-        rows = read_long_classes(table, **call.pick("label", "score", "case", "class_column"), **how)
+        models = models_of_classes(table, call.label, call.score or (), call.predicted or (), taken)
     else:
-        taken = [*(how[role] for role in ("weight", "clusters") if how[role] is not None), *how["by"]]
         chosen = find_class_columns(table, call.label, call.score, call.predicted, taken)
         if chosen is None:
             lacks = f"has no score column for each class in {call.label!r}, and no column of predicted classes"
             raise InputError(None, f"{table.name} {lacks}", "name them with {score} or {predicted}")
-        rows = read_classes(table, chosen, **how)
-    rows = rows.in_the_order(call.classes, ordered=call.ordered)
-    return judge_classes(call, rows.labels, rows.matrix, argument="score", dropped=rows.dropped, **rows.arguments)
+        models = {"model": chosen}
+    rows, read = read_classes(table, models, call.classes, ordered=call.ordered, **how)
+    if call.compares:
+        of_models = {name: said if matrix is None else matrix for name, (matrix, said) in read.items()}
+        return judge_classes(call, rows.pop("labels"), of_models, None, **rows)
+    return judge_classes(call, rows.pop("labels"), *read["model"], argument="score", **rows)

@@ -49,7 +49,7 @@ R = TypeVar("R")
 _DRAWS = 2000  # replicates in memory where no number was given; a stream has fewer (STREAMED_RESAMPLES)
 _COUNTS = ("positives", "negatives", "rows", "low", "high")  # columns of a table of counts
 _TABLE = (
-    *("label", "score", "weight", "query", "case", "class_column", "missing", *_COUNTS),
+    *("label", "score", "weight", "query", "missing", *_COUNTS),
     *("where", "ignore_case", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding"),
     *("memory_limit", "threads", "temp_directory", "stream"),
     *("exact", "tolerance"),
@@ -63,7 +63,7 @@ _TWO_CLASSES = (
 )
 _SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("label", "weight", "case", "class_column", *_COUNTS), check_column),
+    **dict.fromkeys(("label", "weight", *_COUNTS), check_column),
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
@@ -136,8 +136,6 @@ class EvaluateOptions(Options, total=False):
 
     name: str | None
     inclusion: Any
-    case: str | None
-    class_column: str | None
 
 
 class CompareOptions(Options, total=False):
@@ -216,7 +214,7 @@ def evaluate(
     **Several classes.** A matrix or frame with a column for each class, or several score columns (``score=["p_cat",
     "p_dog"]`` or ``"p_*"``), or ``predicted`` classes, give a :class:`ClassEvaluation`. The predicted class is the one
     with the highest score, the first of equal ones, unless ``predicted`` gives another one. ``ordered=True`` adds the
-    measures for ordered classes. With ``case`` and ``class_column`` a table has a row for each case and class.
+    measures for ordered classes.
 
     **Segments and batches.** With ``by`` the evaluation also has ``ev.segments``: a mapping from segment to the
     evaluation that its rows alone would have. A quota of 200 means the best 200 of each segment's own list (usually you

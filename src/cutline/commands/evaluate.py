@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _CALIBRATION_DRAWS = 999
 _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 _MODELS = ("file", "label", "scores", "negate")
-_OF_CLASSES = ("predicted", "case", "class_column")
 _CUTS = (*o.GOALS, *o.ERROR_COSTS, "list_size")
 # What both verbs take after their columns.
 _JUDGED = [
@@ -48,10 +47,10 @@ _TWO_CLASSES = (
     *("inclusion", "approximate", "tolerance"),
 )
 NOT_SAMPLED = (
-    *(*_CUTS, "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", *_OF_CLASSES),
+    *(*_CUTS, "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
     *("order", "ordered"),
 )
-_OF_ROWS = (*_OF_CLASSES, *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
+_OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
 # Options of a test of calibration, and of the rows that change when a model is replaced.
 OF_CALIBRATION = [*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]
 OF_SWAPS = [*_MODELS, "swaps", "quota", *o.LABELS, "weight", "level", *o.READING, *o.PRINTED, *o.PLOT]
@@ -113,7 +112,7 @@ class JudgeArguments(o.Arguments):
 
 class EvaluateArguments(
     JudgeArguments,
-    takes=[*o.ONE_MODEL, *_OF_CLASSES, "inclusion", *_JUDGED, "fairness", *o.GOALS],
+    takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED, "fairness", *o.GOALS],
 ):
     """The options of ``evaluate``."""
 
@@ -136,8 +135,6 @@ class EvaluateArguments(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
     )
     predicted: str | None = column("Column with the predicted class.")
-    case: str | None = column("Column with the case (a row per case and class).")
-    class_column: str | None = column("Column with the class (a row per case and class).", "--class", section="Columns")
     inclusion: str | None = option(
         "Labels are known for some rows only: the probability of being labelled, a column or a share.",
         metavar="COLUMN|P",
@@ -173,8 +170,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
     FILE has one row per case, with its real outcome and its score. --label and --score can be left out if
     only one column qualifies. --all prints the whole catalogue of measures.
 
-    With more than two classes, FILE has a score column for each class (named after it, or --score 'p_*'), their
-    predictions (--predicted), or a row for each case and class (--case, --class).
+    With more than two classes, FILE has a score column for each class (named after it, or --score 'p_*') or their
+    predictions (--predicted).
 
     With --inclusion only some rows have a label: FILE has every row of the list, and the cells of unknown labels are
     empty; cutline label-plan writes such a file. With --positives FILE has counts: each row stands for so many cases
@@ -421,15 +418,8 @@ def _find_classes(table: Any, asked: EvaluateArguments) -> dict[str, Any] | None
     """The columns of several classes, if the file is about them; a named positive class asks for two."""
     from ..sources.class_matrix import find_class_columns
 
-    by_case = asked.case is not None or asked.class_column is not None
     # with segments, an order is that of the segments
     told = [*asked.named("predicted"), *([] if asked.by else asked.given & {"order", "ordered"})]
-    if by_case:
-        columns = asked.named("label", "score", "case", "class_column")
-        if len(columns) < 4 or asked.predicted is not None:
-            problem = "a file with a row for each case and class needs four columns"
-            raise InputError(None, problem, "name {case}, {class_column}, {label} and {score}")
-        return columns
     if asked.positive:
         if told:
             raise InputError(told[0], "is for several classes, {pos_label} for two", "leave one of them out")
@@ -452,11 +442,9 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     taken = {**{name: value or None for name, value in columns.items()}, **asked.for_classes()}
     ev: Any = evaluate_rows(table, **taken)
-    if "case" in columns:
-        note(f"{len(ev.sample):,} cases of {len(ev.classes)} classes, a row for each case and class")
     say_read("", ev.dropped or 0, len(ev.sample))
     facts = {"file": asked.file, **columns, "weight": asked.weight, "cluster": asked.cluster}
-    facts = {key.removesuffix("_column"): value for key, value in facts.items() if value}
+    facts = {key: value for key, value in facts.items() if value}
 
     few = not asked.everything and not asked.measures
     more = [*([f"--all ({len(ev.specs)} measures)"] if few else []), "--html report.html"]

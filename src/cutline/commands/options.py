@@ -48,7 +48,6 @@ NAMES = {
     "k": "--classes",
     "measures": "--measure",
     "measure": "--measure",
-    "class_column": "--class",
     "classes": "--order",
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")

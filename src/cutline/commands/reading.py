@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..sources.frames import LoadedColumns
 
 # Bytes from which a file is streamed: columns and compressed text take several times as much when they are loaded.
-_LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}
+_LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28}
 
 
 class Columns(NamedTuple):
@@ -300,7 +300,7 @@ def choose_engine(asked: Arguments) -> str:
     engine, file = asked.engine, asked.file
     if engine == "auto":
         is_pattern = not os.path.exists(file) and glob.has_magic(file)
-        engine = "duckdb" if machine or file.lower().endswith(".zst") or is_pattern else "memory"
+        engine = "duckdb" if machine or is_pattern else "memory"
         size = os.path.getsize(file) if engine == "memory" and os.path.isfile(file) else 0
         if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
             note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import reduce
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -258,13 +260,18 @@ def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
 
 
 def read_numbers(
-    values: Any, argument: str, decimal: str | None = None, *, plain: bool = False
-) -> tuple[NDArray[Any], float, float, str]:
+    values: Any,
+    argument: str,
+    decimal: str | None = None,
+    rows: Sequence[int] | None = None,
+    *,
+    plain: bool = False,
+) -> tuple[NDArray[Any], float, float, rules.Notation | None]:
     """A table's column of numbers, its extremes, and how text writes it: also with decimal commas or as per cent.
 
-    ``plain``: only as Python writes numbers.
+    ``rows``: how many rows each cell stands for; ``plain``: only as Python writes numbers.
     """
-    column, notation = as_column(values, argument), ""
+    column, notation = as_column(values, argument), None
     kind = column.dtype.kind
     if kind == "f":
         if column.dtype.itemsize == 2:
@@ -281,7 +288,7 @@ def read_numbers(
     elif kind == "b":
         column = column.astype(np.float64)
     elif kind in "OSU":
-        column, notation = _parse(column, argument, decimal, plain)
+        column, notation = _parse(column, argument, decimal, rows, plain)
     else:
         names = {"M": "dates", "m": "time spans", "c": "complex numbers"}
         raise rules.unusable(argument, names.get(kind, str(column.dtype)))
@@ -291,15 +298,11 @@ def read_numbers(
     return column, low, high, notation
 
 
-def _parse(values: NDArray[Any], argument: str, decimal: str | None, plain: bool) -> tuple[NDArray[np.float64], str]:
+def _parse(
+    values: NDArray[Any], argument: str, decimal: str | None, rows: Sequence[int] | None, plain: bool
+) -> tuple[NDArray[np.float64], rules.Notation | None]:
     """Objects as floats: numbers, and text if every cell of it is a number; and how the text writes them."""
-    cells = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else v for v in values.tolist()]
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    for row, cell in enumerate(cells):
-        if isinstance(cell, list | tuple | dict | set | np.ndarray):
-            raise rules.unusable(argument, "lists or other collections")
-        if rules.is_missing(cell):
-            raise rules.missing(argument, cell, row)
+    cells = _single_values(values.tolist(), argument)
     for row, cell in enumerate(cells):
         if rules.is_beyond(cell):
             raise rules.bad_cell("beyond", argument, row)
@@ -307,31 +310,29 @@ def _parse(values: NDArray[Any], argument: str, decimal: str | None, plain: bool
             raise rules.unusable(argument, "dates")
         if not isinstance(cell, str) and not hasattr(cell, "__float__"):
             raise rules.bad_cell("text", argument, row, cell)
-    notation = None
+    texts = {row: cell for row, cell in enumerate(cells) if isinstance(cell, str)}
+    if not texts:
+        return np.array([float(cell) for cell in cells]), None
+    notation = rules.find_notation(argument, texts, rows, decimal, plain=plain)
+    if notation is None:
+        numbers: Iterable[float] = (text.strip().lower() == "true" for text in texts.values())
+    else:
+        unit, signs = 100.0 if notation.percent else 1.0, str.maketrans(notation.decimal, ".", f"%{notation.thousands}")
+        numbers = (float(text.translate(signs)) / unit for text in texts.values())
+    for row, number in zip(texts, numbers, strict=True):
+        cells[row] = number
+    return np.array([float(cell) for cell in cells]), notation
 
-    def failing(notation: rules.Notation) -> int:
-        return sum(not rules.matches(notation.cell, text) for text in texts)
 
-    def by_thousands(mark: str) -> bool:
-        """Whether every comma, or every point among short whole numbers, could separate thousands."""
-        if mark == ",":
-            return all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text)
-        points = [rules.matches(rules.POINTS_CELL, text) for text in texts]
-        return any(points) and not all(points) and all(rules.matches(rules.BY_POINTS_CELL, text) for text in texts)
-
-    if texts:
-        notation = rules.find_notation(argument, failing, by_thousands, decimal, plain=plain)
-        if notation is None and all(rules.matches(rules.TRUTH_CELL, text) for text in texts):
-            cells = [text.strip().lower() == "true" if isinstance(text, str) else text for text in cells]
-        elif notation is None:
-            wrong = rules.nearest_notation(failing, decimal, plain=plain)
-            row = next(k for k, c in enumerate(cells) if isinstance(c, str) and not rules.matches(wrong.cell, c))
-            raise rules.bad_cell("text", argument, row, cells[row])
-        else:
-            unit = 100.0 if notation.percent else 1.0
-            signs = str.maketrans(notation.decimal, ".", f"%{notation.thousands}")
-            cells = [float(cell.translate(signs)) / unit if isinstance(cell, str) else cell for cell in cells]
-    return np.array([float(cell) for cell in cells], dtype=np.float64), notation.name if notation else ""
+def _single_values(cells: list[Any], argument: str) -> list[Any]:
+    """Cells with bytes as text; raises an error for collections and missing ones."""
+    cells = [rules.as_text(cell) if isinstance(cell, bytes) else cell for cell in cells]
+    for row, cell in enumerate(cells):
+        if isinstance(cell, list | tuple | dict | set | np.ndarray):
+            raise rules.unusable(argument, "lists or other collections")
+        if rules.is_missing(cell):
+            raise rules.missing(argument, cell, row)
+    return cells
 
 
 def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[np.float64]:
@@ -396,9 +397,16 @@ def _is_label(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[n
 
 
 def check_negatives(
-    label: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, neg_label: tuple[Any, ...] | None = None
+    label: NDArray[Any],
+    positive: NDArray[np.bool_],
+    pos_label: Any,
+    neg_label: tuple[Any, ...] | None = None,
+    rows: NDArray[Any] | None = None,
 ) -> None:
-    """Warn or raise if there are several labels beside the positive one; ``neg_label`` as in ``tables.Roles``."""
+    """Warn or raise if there are several labels beside the positive one; ``neg_label`` as in ``sql_table.Roles``.
+
+    ``rows``: how many rows each label stands for.
+    """
     rest = label[~positive]
     if pos_label is None or not len(rest) or label.dtype.kind == "b":
         return
@@ -413,7 +421,12 @@ def check_negatives(
             raise rules.bad_cell("unlisted", "y_true", row, label.tolist()[row])
         return
     if label.dtype.kind in "OSU":
-        counts = list(Counter(rules.plain_value(rules.as_text(cell)) for cell in rest.tolist()).items())
+        each: Counter[Any] = Counter()
+        for cell, n in zip(rest.tolist(), repeat(1) if rows is None else rows[~positive].tolist(), strict=False):
+            each[rules.plain_value(rules.as_text(cell))] += n
+        counts = list(each.items())
+    elif rows is not None:
+        counts = list(zip(rest.tolist(), rows[~positive].tolist(), strict=True))
     else:
         values, numbers = np.unique(rest, return_counts=True) if rest.min() != rest.max() else (rest[:1], rest[:1])
         counts = list(zip(values.tolist(), numbers.tolist(), strict=True))
@@ -447,12 +460,7 @@ def _objects(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[np
     """Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such."""
     if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
         label = label.astype("datetime64[us]")
-    cells = [rules.as_text(cell) if isinstance(cell, bytes) else cell for cell in label.tolist()]
-    for row, cell in enumerate(cells):
-        if isinstance(cell, list | tuple | dict | set | np.ndarray):
-            raise rules.unusable("y_true", "lists or other collections")
-        if rules.is_missing(cell):
-            raise rules.missing("y_true", cell, row)
+    cells = _single_values(label.tolist(), "y_true")
     every = list(dict.fromkeys(cells))
     if all(isinstance(cell, bool | np.bool_) for cell in every):
         return _is_label(np.array(cells, dtype=np.bool_), pos_label, named)

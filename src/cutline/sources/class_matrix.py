@@ -1,9 +1,9 @@
-"""A table with several classes: which columns are the scores of which class, in wide and in long form, as a matrix."""
+"""A table with several classes: which columns are the scores of which class, as a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -84,46 +84,6 @@ class ClassColumns:
     classes: tuple[str, ...]
     predicted: str | None
     found_by: str
-
-
-@dataclass(frozen=True, eq=False)
-class ClassRows:
-    """The rows of a table of several classes; ``matrix`` or ``predicted`` may be missing, not both."""
-
-    labels: list[str]
-    matrix: NDArray[np.float64] | None
-    predicted: list[str] | None
-    classes: list[str]
-    weight: NDArray[np.float64] | None
-    clusters: list[str] | None
-    dropped: int
-    segments: Mapping[str, list[str]] | None = None
-    in_order: bool = True
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What ``evaluate`` takes of them beside labels and scores."""
-        return {
-            "predicted": self.predicted,
-            "classes": self.classes,
-            "sample_weight": self.weight,
-            "clusters": self.clusters,
-            "by": self.segments,
-        }
-
-    def in_the_order(self, classes: Sequence[Any] | None, *, ordered: bool) -> ClassRows:
-        """With the classes in the order that was named; ``ordered`` needs one, unless columns or numbers give it."""
-        if classes is None:
-            if ordered and not self.in_order:
-                raise unordered(self.classes)
-            return self
-        names = [str(name) for name in classes]
-        if self.matrix is None:
-            return replace(self, classes=names, in_order=True)
-        if sorted(names) != sorted(self.classes):
-            said = f"names {listed(names, 6)}, but the classes with scores are {listed(self.classes, 6)}"
-            raise InputError("classes", said, "name each class once")
-        return replace(self, classes=names, matrix=self.matrix[:, [self.classes.index(name) for name in names]])
 
 
 def find_class_columns(
@@ -224,89 +184,22 @@ def _of_label(
     return None
 
 
-def _shared(
-    table: DuckTable | MemoryTable,
-    texts: Mapping[str | None, str],
-    numbers: Sequence[str],
-    *,
-    weight: str | None = None,
-    clusters: str | None = None,
-    by: Sequence[str] = (),
-    missing: str = "error",
-    decimal: str | None = None,
-) -> tuple[Any, tuple[NDArray[np.float64] | None, list[str] | None, int, dict[str, list[str]] | None]]:
-    """The rows to read, None for all of them; the weight and cluster of each, how many lack something, the segments.
-
-    ``texts`` and ``numbers`` are the columns that will be read; the former by what they are there for.
-    """
-    roles: dict[str | None, str] = {**texts, clusters: "cluster", weight: "weight", **dict.fromkeys(by, "segment")}
-    for name, role in roles.items():
-        if name is not None:
-            table.column(name, role)
-    words = [name for name in (*texts, clusters, *by) if name is not None]
-    numbers = [*numbers, *([weight] if weight else [])]
-    if not isinstance(table, MemoryTable):
-        table.hold(words, numbers)
-    kept = rows_with(table, words, numbers) if missing == "drop" else None
-    return kept, (
-        None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
-        None if clusters is None else read_texts(table, clusters, kept),
-        0 if kept is None else table.count_rows() - len(kept),
-        {name: read_texts(table, name, kept) for name in by} or None,
-    )
-
-
-def read_classes(
-    table: DuckTable | MemoryTable, chosen: ClassColumns, *, decimal: str | None = None, **how: Any
-) -> ClassRows:
-    """The rows of a table in memory, some hundred columns at a time."""
-    texts = {chosen.label: "label", chosen.predicted: "predicted class"}
-    kept, shared = _shared(table, texts, chosen.scores, decimal=decimal, **how)
-    labels = read_texts(table, chosen.label, kept)
-    predicted = None if chosen.predicted is None else read_texts(table, chosen.predicted, kept)
-    classes = list(chosen.classes) if chosen.scores else sorted_texts([*labels, *(predicted or [])])
-    matrix = read_matrix(table, chosen.scores, decimal, kept) if chosen.scores else None
-    in_order = bool(chosen.scores) or are_numbers(labels)
-    return ClassRows(labels, matrix, predicted, classes, *shared, in_order=in_order)
-
-
-def read_models(
+def models_of_classes(
     table: DuckTable | MemoryTable,
     label: str,
     scores: Sequence[str] | Mapping[str, Any],
     predicted: Sequence[str] | Mapping[str, str],
-    classes: Sequence[Any] | None,
-    *,
-    ordered: bool,
-    decimal: str | None = None,
-    **how: Any,
-) -> tuple[ClassRows, dict[str, Any]]:
-    """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
-    patterns, said = _by_model(scores, "score"), _by_model(predicted, "predicted")
-    taken = [*(how[role] for role in ("weight", "clusters") if how.get(role) is not None), *how.get("by", ())]
-    columns = {}
-    for model, pattern in patterns.items():
+    taken: Sequence[str],
+) -> dict[str, ClassColumns]:
+    """The columns of several models, each with a score for each class or with predicted classes."""
+    models = {}
+    for model, pattern in _by_model(scores, "score").items():
         chosen = find_class_columns(table, label, pattern, None, taken)
         if chosen is None:
             raise InputError("score", f"{show(pattern)} names no score column for each class", "write a pattern: 'p_*'")
-        columns[model] = chosen
-    texts: dict[str | None, str] = {label: "label", **dict.fromkeys(said.values(), "predicted class")}
-    numbers = [name for chosen in columns.values() for name in chosen.scores]
-    kept, shared = _shared(table, texts, numbers, decimal=decimal, **how)
-    models: dict[str, Any] = {model: read_texts(table, column, kept) for model, column in said.items()}
-    labels = read_texts(table, label, kept)
-    known = sorted_texts([*labels, *(one for column in models.values() for one in column)])
-    if columns:
-        known = list(next(iter(columns.values())).classes)
-    rows = ClassRows(labels, None, None, known, *shared, in_order=bool(columns) or are_numbers(labels))
-    rows = rows.in_the_order(classes, ordered=ordered)
-    for model, chosen in columns.items():
-        if set(chosen.classes) != set(rows.classes):
-            first = f"has columns for {listed(chosen.classes, 6)}, not for {listed(rows.classes, 6)}"
-            raise InputError("score", f"{show(patterns[model])} {first}", "give each model the same classes")
-        matrix = read_matrix(table, chosen.scores, decimal, kept)
-        models[model] = matrix[:, [chosen.classes.index(name) for name in rows.classes]]
-    return rows, models
+        models[model] = chosen
+    said = _by_model(predicted, "predicted")
+    return models | {model: ClassColumns(label, (), (), column, "") for model, column in said.items()}
 
 
 def _by_model(columns: Sequence[str] | Mapping[str, Any], argument: str) -> dict[str, Any]:
@@ -319,47 +212,60 @@ def _by_model(columns: Sequence[str] | Mapping[str, Any], argument: str) -> dict
     return {one.replace("*", "").strip("_.- ") or one: one for one in named}
 
 
-def read_long_classes(
+def read_classes(
     table: DuckTable | MemoryTable,
+    models: Mapping[str, ClassColumns],
+    classes: Sequence[Any] | None,
     *,
-    label: str,
-    score: str,
-    case: str,
-    class_column: str,
-    decimal: str | None = None,
-    **how: Any,
-) -> ClassRows:
-    """The rows of a table with a row for each case and class."""
-    texts: dict[str | None, str] = {case: "case", class_column: "class", label: "label"}
-    kept, (weight, clusters, dropped, _) = _shared(table, texts, [score], decimal=decimal, **how)
-    cases, kinds, labels = (np.array(read_texts(table, name, kept), object) for name in (case, class_column, label))
-    scores = read_matrix(table, [score], decimal, kept)[:, 0]
-    distinct, row = np.unique(cases, return_inverse=True)
-    classes = sorted_texts(kinds.tolist())
-    place = {name: k for k, name in enumerate(classes)}
-    matrix = np.full((len(distinct), len(classes)), np.nan)
-    matrix[row, np.fromiter((place[name] for name in kinds), np.intp, len(kinds))] = scores
-    empty = np.argwhere(np.isnan(matrix))
-    if len(scores) != matrix.size or len(empty):
-        problem = "contains a case and class twice"
-        if len(empty):
-            problem = f"has no row for class {show(classes[empty[0][1]])} of case {show(distinct[empty[0][0]])}"
-        raise InputError("class_column", problem, "give each case one row for each class")
-    of_rows = {"y_true": labels, "sample_weight": weight}
-    of_rows["clusters"] = None if clusters is None else np.array(clusters, object)
-    of_cases: dict[str, Any] = {}
-    for argument, values in of_rows.items():
-        if values is None:
-            continue
-        of_cases[argument] = np.empty(len(distinct), dtype=values.dtype)
-        of_cases[argument][row] = values
-        differs = of_cases[argument][row] != values
-        if differs.any():
-            problem = f"differs between the rows of case {show(cases[int(np.argmax(differs))])}"
-            raise InputError(argument, problem, "give each case one value")
-    clusters = None if clusters is None else of_cases["clusters"].tolist()
-    shared = (of_cases.get("sample_weight"), clusters, dropped)
-    return ClassRows(of_cases["y_true"].tolist(), matrix, None, classes, *shared, in_order=are_numbers(classes))
+    ordered: bool,
+    weight: str | None,
+    clusters: str | None,
+    by: Sequence[str],
+    missing: str,
+    decimal: str | None,
+) -> tuple[dict[str, Any], dict[str, tuple[NDArray[np.float64] | None, list[str] | None]]]:
+    """What the rows of all models share, by its argument, and each model's scores and predicted classes.
+
+    Classes have the order that is named, else that of the columns. ``ordered`` needs one, unless labels are numbers.
+    """
+    label = next(iter(models.values())).label
+    said = [one.predicted for one in models.values() if one.predicted is not None]
+    texts = {label: "label", **dict.fromkeys(said, "predicted class"), **dict.fromkeys(by, "segment")}
+    texts |= {} if clusters is None else {clusters: "cluster"}
+    for name, role in (texts | ({} if weight is None else {weight: "weight"})).items():
+        table.column(name, role)
+    numbers = [*(name for one in models.values() for name in one.scores), *([weight] if weight else [])]
+    if not isinstance(table, MemoryTable):
+        table.hold(list(texts), numbers)
+    kept = rows_with(table, list(texts), numbers) if missing == "drop" else None
+    read = {name: read_texts(table, name, kept) for name in texts}
+    scored = [one for one in models.values() if one.scores]
+    known = (
+        list(scored[0].classes) if scored else sorted_texts([*read[label], *(c for name in said for c in read[name])])
+    )
+    if classes is None and ordered and not scored and not are_numbers(read[label]):
+        raise unordered(known)
+    names = known if classes is None else [str(name) for name in classes]
+    if scored and len(models) == 1 and sorted(names) != sorted(known):
+        problem = f"names {listed(names, 6)}, but the classes with scores are {listed(known, 6)}"
+        raise InputError("classes", problem, "name each class once")
+    found: dict[str, tuple[NDArray[np.float64] | None, list[str] | None]] = {}
+    for model, one in models.items():
+        if one.scores and set(one.classes) != set(names):
+            problem = f"of {show(model)} is for {listed(one.classes, 6)}, not for {listed(names, 6)}"
+            raise InputError("score", problem, "give each model the same classes")
+        matrix = read_matrix(table, one.scores, decimal, kept) if one.scores else None
+        matrix = None if matrix is None else matrix[:, [one.classes.index(name) for name in names]]
+        found[model] = matrix, None if one.predicted is None else read[one.predicted]
+    shared = {
+        "labels": read[label],
+        "classes": names,
+        "sample_weight": None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
+        "clusters": None if clusters is None else read[clusters],
+        "by": {name: read[name] for name in by} or None,
+        "dropped": 0 if kept is None else table.count_rows() - len(kept),
+    }
+    return shared, found
 
 
 def _label_columns(table: DuckTable | MemoryTable, names: Sequence[str]) -> list[str]:

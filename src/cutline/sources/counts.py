@@ -332,7 +332,7 @@ def describe_counts(table: Any) -> dict[str, str] | None:
         cells = table.column(DESCRIPTION, "description")
         cells = cells.to_list() if hasattr(cells, "to_list") else list(cells)
     else:
-        cells = table.distinct(table.column(DESCRIPTION, "description").sql, "true", 2)
+        cells = [row[0] for row in table.grouped(None, [table.column(DESCRIPTION, "description").sql], ["count(*)"], 2)]
     texts = sorted({str(cell) for cell in cells})
     if len(texts) != 1:
         problem = f"{table.name} has the counts of {len(texts)} different queries"

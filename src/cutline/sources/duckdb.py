@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,7 +39,6 @@ _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more 
 _COPY = "cutline_rows"  # a temporary table
 _SMALL_BYTES = 2**26  # of text that is copied before it is asked: every look at a file of text parses it again
 _FIRST_ROWS, _FEW_LABELS = 1000, 10  # rows that show what cells a label has, and how many it has
-_WIDE = 2000  # a text file with more columns is read line by line: DuckDB takes minutes to name 10⁵ columns
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,6 @@ class DuckTable(SqlTable):
         self.row = _unused("cutline_row", columns)  # what SQL calls that number
         self.numbered = f"(SELECT *, row_number() OVER () - 1 AS {self.row} FROM {relation})"
         self.is_filtered = False
-        self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
@@ -107,21 +105,18 @@ class DuckTable(SqlTable):
         rows = self.relation if first is None else f"(SELECT * FROM {self.relation} LIMIT {first})"
         return self.rows(f"SELECT {', '.join(terms)} FROM {rows}")[0]
 
-    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
-        wanted = ", ".join([*([] if kept is None else [kept]), *keys, *terms])
-        rows = self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL")
-        return rows if kept is None else [row[1:] for row in rows if row[0]]
+    def grouped(
+        self, kept: str | None, keys: Sequence[str], terms: Sequence[str], most: int | None = None
+    ) -> list[tuple[Any, ...]]:
+        wanted = ", ".join([f"({kept or 'true'}) AS kept", *keys, *terms])
+        limit = "" if most is None else f" ORDER BY kept DESC LIMIT {most}"
+        return [row[1:] for row in self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL{limit}") if row[0]]
 
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
         marked = f"SELECT {self.row} AS n, {shown} AS v, ({condition}) AS f FROM {self.numbered}"
         rows = self.rows(f"SELECT n, v FROM ({marked}) WHERE f ORDER BY n LIMIT 1")
         return (int(rows[0][0]), rows[0][1]) if rows else None
-
-    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
-        value = f"CASE WHEN {condition} THEN {shown} END"
-        grouped = f"SELECT DISTINCT {value} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
-        return [row[0] for row in self.rows(grouped) if row[0] is not None][:most]
 
     def hold(self, texts: Sequence[str], numbers: Sequence[str]) -> None:
         """Read columns that will be asked for one by one with a single query, and keep them.
@@ -144,7 +139,9 @@ class DuckTable(SqlTable):
 
     def values_of(self, name: str, most: int) -> list[Any]:
         """Distinct values of a column, in order, at most so many."""
-        return self.distinct(self.named[name].sql, "true", most)
+        cell = self.named[name].sql
+        found = f"SELECT DISTINCT {cell} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
+        return [value for (value,) in self.rows(found) if value is not None][:most]
 
     def values(self, expressions: Sequence[str]) -> list[NDArray[Any]]:
         """Columns of the whole table as arrays; missing values are masked."""
@@ -157,15 +154,10 @@ class DuckTable(SqlTable):
         return [found[f"v{k}"] for k in range(len(expressions))]
 
     def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
-        """Columns of the whole table, one after the other; many are read some hundred at a time."""
+        """Columns of the whole table, one after the other; many are read some thousand at a time."""
         expressions = self._expressions(names, role)
-        if self.lines is not None and role == "score":
-            split = [line.split(self.lines) for (line,) in self.rows(f"SELECT c0 FROM {self.relation}")]
-            at = {column.sql: k for k, column in enumerate(self.columns)}
-            yield from ([cells[at[sql]] for cells in split] for sql in expressions)
-            return
-        for first in range(0, len(expressions), 500):
-            yield from self.values(expressions[first : first + 500])
+        for first in range(0, len(expressions), 2000):
+            yield from self.values(expressions[first : first + 2000])
 
     def copied(self, columns: Sequence[Column]) -> DuckTable:
         """The table with some of its columns only, copied from a small file of text: it is then parsed once."""
@@ -180,14 +172,28 @@ class DuckTable(SqlTable):
         """The same columns of another relation, whose rows have other numbers than in the source if it is filtered."""
         columns = [replace(column, name=column.heading) for column in self.columns]
         table = DuckTable(self.name, columns, relation, self.run, self.interrupt, self.files)
-        table.is_small, table.lines = self.is_small and relation != _COPY, self.lines
+        table.is_small = self.is_small and relation != _COPY
         table.numbered, table.is_filtered = numbered or table.numbered, bool(numbered)
         return table
 
-    def only(self, condition: str) -> DuckTable:
-        """The rows that fulfil a condition; errors name them by their numbers in the source."""
-        numbered = f"(SELECT * FROM {self.numbered} WHERE {condition})"
-        return self._read_from(f"(SELECT * FROM {self.relation} WHERE {condition})", numbered)
+    def only(self, condition: str, cells: Mapping[str, str]) -> DuckTable:
+        """The rows that fulfil a condition on some cells, by name; errors name them by their numbers in the source."""
+        import duckdb
+
+        with translate_errors(self.name, self.files):
+            if len(duckdb.extract_statements(f"SELECT (\n{condition}\n)")) != 1:
+                raise InputError(None, "is more than a condition")
+        named = [f"{sql} AS {DUCKDB.name(name)}" for name, sql in cells.items()]
+
+        def filtered(relation: str, columns: list[str]) -> str:
+            # the table's own columns have names that no condition has, so that it finds only those that it names
+            hidden = [f'{sql} AS "cutline {k}"' for k, sql in enumerate(columns)]
+            back = ", ".join(f'"cutline {k}" AS {sql}' for k, sql in enumerate(columns))
+            rows = f"SELECT {', '.join([*hidden, *named])} FROM {relation}"
+            return f"(SELECT {back} FROM ({rows}) WHERE coalesce(CAST((\n{condition}\n) AS BOOLEAN), false))"
+
+        columns = [column.sql for column in self.columns]
+        return self._read_from(filtered(self.relation, columns), filtered(self.numbered, [*columns, self.row]))
 
     def source_row(self, row: int) -> int:
         """The number of a row in the source."""
@@ -457,7 +463,7 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
             raise InputError("temp_directory", f"cannot be used ({said}): {show(machine.temp_directory)}") from None
         connection = stack.enter_context(closing(_connect(duckdb, machine, folder)))
         table = _of_path(connection, os.fspath(source), query, text, folder)
-        files = None if machine.memory_limit is not None or table.lines is not None else table.files
+        files = None if machine.memory_limit is not None else table.files
         if files is not None and files.kind != "parquet":
             table.is_small = sum(file.bytes for file in files.files) <= _SMALL_BYTES
         yield table
@@ -513,8 +519,6 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     first = files.files[0]
     if not first.is_text:
         _only_for_text(text, f"a {files.kind} file")
-    if first.is_text and len(first.names) > _WIDE:
-        return _of_lines(files, run, stop)
     if first.is_text:
         columns = [Column(name, f"c{k}", "VARCHAR") for k, name in enumerate(first.names)]
         alike: dict[tuple[Any, ...], list[File]] = {}
@@ -550,39 +554,19 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     return DuckTable(files.name, columns, f"(SELECT {', '.join(cells)} FROM {relation})", run, stop, files)
 
 
-def _read_csv(those: list[File], lines: bool = False) -> str:
+def _read_csv(those: list[File]) -> str:
     """SQL that reads text files: every option is given, none is left for DuckDB to find out."""
     file = those[0]
     where = "[" + ", ".join(sql_path(file.path) for file in those) + "]"
-    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(1 if lines else len(file.names)))
-    delimiter, quote = ("\x01", "") if lines else (file.delimiter, file.quote)
+    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(file.names)))
     packed = f", compression = '{file.packed}'" if file.packed else ""
     size = f", max_line_size = {max(1 << 21, 4 * max(f.longest for f in those))}"
     size += f", skip = {file.blank_lines}" if file.blank_lines else ""
     return (
-        f"read_csv({where}, auto_detect = false, columns = {{{columns}}}, delim = {DUCKDB.literal(delimiter)}, "
-        f"quote = {DUCKDB.literal(quote)}, escape = {DUCKDB.literal(quote)}, comment = '', nullstr = '', "
+        f"read_csv({where}, auto_detect = false, columns = {{{columns}}}, delim = {DUCKDB.literal(file.delimiter)}, "
+        f"quote = {DUCKDB.literal(file.quote)}, escape = {DUCKDB.literal(file.quote)}, comment = '', nullstr = '', "
         f"header = {str(file.has_header).lower()}, null_padding = false, hive_partitioning = false{packed}{size})"
     )
-
-
-def _of_lines(files: Files, run: Callable[[str], Any], stop: Callable[[], None]) -> DuckTable:
-    """A text file with very many columns, line by line: a column is what stands between two delimiters."""
-    first = files.files[0]
-    relation = _read_csv(list(files.files), lines=True)
-    split = f"string_split(c0, {DUCKDB.literal(first.delimiter)})"
-    columns = [Column(name, f"{split}[{k + 1}]", "VARCHAR") for k, name in enumerate(first.names)]
-    table = DuckTable(files.name, columns, relation, run, stop, files)
-    table.lines = first.delimiter
-    quoted = table.first(f"contains(c0, {DUCKDB.literal(first.quote)})", "0")
-    if quoted is not None:
-        said = f"{files.name} has {len(first.names):,} columns and quoted cells"
-        raise InputError(None, said, f"remove the quotes (the first stands in data row {int(quoted[0]) + 1})")
-    ragged = table.first(f"len({split}) <> {len(first.names)}", f"len({split})")
-    if ragged is not None:
-        said = f"{files.name}: line {int(ragged[0]) + 2} has {ragged[1]:,} fields, the header {len(first.names):,}"
-        raise InputError(None, said, "correct the line")
-    return table
 
 
 def _outermost(connection: Any, path: str) -> list[str] | None:

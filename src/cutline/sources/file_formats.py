@@ -41,8 +41,8 @@ KINDS = {
     ".xlsx": "excel",
     ".xlsm": "excel",
 }
-_PACKED = {".gz": "gzip", ".zst": "zstd"}
-_MAGIC, _BINARY = {b"\x28\xb5\x2f\xfd": "zstd", b"\x1f\x8b": "gzip"}, {b"PAR1": "parquet", b"PK\x03\x04": "excel"}
+_BINARY = {b"PAR1": "parquet", b"PK\x03\x04": "excel"}
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes from which delimiter, quote and header are read,
 _HEAD_LINES = 1000  # or as many lines of them: more tell nothing new, and take longer than all that follows
@@ -194,7 +194,7 @@ def files_meant(path: str) -> list[str]:
 def kind_of(name: str) -> tuple[str | None, str]:
     """Kind and packing that the ending of a name shows; no kind where it shows none."""
     stem, ending = os.path.splitext(name.lower())
-    packed = _PACKED.get(ending, "")
+    packed = "gzip" if ending == ".gz" else ""
     if packed:
         ending = os.path.splitext(stem)[1]
     kind = KINDS.get(ending)
@@ -223,12 +223,14 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
     if kind is None:  # the first bytes tell it
         with open(path, "rb") as file_bytes:
             start = file_bytes.read(1 << 12)
-        packed = next((how for sign, how in _MAGIC.items() if start.startswith(sign)), packed)
-        if packed == "gzip":
+        if start.startswith(_ZSTD):
+            raise InputError(None, f"{shown} is compressed with zstd", "unpack it first")
+        packed = "gzip" if start.startswith(_GZIP) else packed
+        if packed:
             with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as unpacked:
                 start = unpacked.read(1 << 12)
-        is_json = packed != "zstd" and start.lstrip()[:1] in (b"{", b"[")
-        kind = next((kind for sign, kind in _BINARY.items() if start.startswith(sign)), "json" if is_json else "csv")
+        kind = "json" if start.lstrip()[:1] in (b"{", b"[") else "csv"
+        kind = next((binary for sign, binary in _BINARY.items() if start.startswith(sign)), kind)
         packed = "" if kind in _BINARY.values() else packed
     understood: tuple[str, ...] = ()
     guessed: dict[str, Any] = {}
@@ -317,35 +319,30 @@ class _Head(NamedTuple):
 
 def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
     understood = []
-    has_mixed_ends: bool | None = False
-    if file.packed == "zstd":
-        if text.encoding not in (None, "utf-8"):
-            raise InputError(None, f"{file.shown} is compressed with zstd, where only UTF-8 is read", "unpack it first")
+    if text.encoding is not None:
+        encoding = codecs.lookup(text.encoding).name
+        shown = "" if encoding in ("utf-8", "ascii") else text.encoding
     else:
-        if text.encoding is not None:
-            encoding = codecs.lookup(text.encoding).name
-            shown = "" if encoding in ("utf-8", "ascii") else text.encoding
-        else:
-            with open_bytes(file) as raw:
-                start = raw.read(4)
-            name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
-            encoding, shown = name.lower(), "" if name == "UTF-8" else name
-        file, has_mixed_ends = _scan(file) if encoding == "utf-8" else (file, None)
-        if has_mixed_ends is None:
-            if encoding == "utf-8" and text.encoding is not None:
-                raise InputError(None, f"{file.shown} is not in UTF-8", "give another {encoding}")
-            if encoding == "utf-8":
-                encoding, shown = "cp1252", _WINDOWS
-            errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
-            try:
-                with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
-                    copy = _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
-            except UnicodeError as error:
-                problem = f"{file.shown} is not in {encoding}: {error}"
-                raise InputError(None, problem, "give another {encoding}") from None
-            file, has_mixed_ends = _scan(copy)
-        if shown:
-            understood.append(f"encoding {shown}")
+        with open_bytes(file) as raw:
+            start = raw.read(4)
+        name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
+        encoding, shown = name.lower(), "" if name == "UTF-8" else name
+    file, has_mixed_ends = _scan(file) if encoding == "utf-8" else (file, None)
+    if has_mixed_ends is None:
+        if encoding == "utf-8" and text.encoding is not None:
+            raise InputError(None, f"{file.shown} is not in UTF-8", "give another {encoding}")
+        if encoding == "utf-8":
+            encoding, shown = "cp1252", _WINDOWS
+        errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
+        try:
+            with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
+                copy = _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
+        except UnicodeError as error:
+            problem = f"{file.shown} is not in {encoding}: {error}"
+            raise InputError(None, problem, "give another {encoding}") from None
+        file, has_mixed_ends = _scan(copy)
+    if shown:
+        understood.append(f"encoding {shown}")
     guessed = dict(file.guessed)
     skipped = text.skip_rows or 0
     records: list[list[str]] = []
@@ -545,31 +542,17 @@ def _copied(file: File, parts: Iterator[str], folder: str) -> File:
 
 
 def _read_head(file: File, size: int) -> _Head:
-    """The first bytes of a file, or its first lines where only DuckDB can unpack them."""
-    if file.packed != "zstd":
-        with open_bytes(file) as raw:
-            start = raw.read(size)
-            return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
-    import duckdb
-
-    lines = size // _HEAD * _HEAD_LINES
-    sql = (
-        f"SELECT line FROM read_csv({sql_path(file.path)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
-        f"delim = '\x01', quote = '', escape = '', header = false, compression = '{file.packed}') LIMIT {lines}"
-    )
-    with duckdb.connect() as connection:
-        try:
-            found = connection.sql(sql).fetchall()
-        except duckdb.Error as error:
-            raise describe(Files(file.shown, (file,), file.kind), str(error)) from None
-    return _Head("\n".join(line or "" for (line,) in found).lstrip("\ufeff") + "\n", len(found) < lines)
+    """The first bytes of a file."""
+    with open_bytes(file) as raw:
+        start = raw.read(size)
+        return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
 
 
 @contextlib.contextmanager
 def open_bytes(file: File) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked."""
     with open(file.path, "rb") as raw:
-        if file.packed != "gzip":
+        if not file.packed:
             yield raw
             return
         try:
@@ -594,10 +577,6 @@ def describe(files: Files, message: str) -> InputError:
         number = f"{int(fields[2]):,} field" + ("" if fields[2] == "1" else "s")
         problem = f"{shown}: line {int(line[1])} has {number}, the header {int(fields[1]):,}"
         return InputError(None, problem, "correct the line, or quote what contains the delimiter")
-    # only DuckDB reads these bytes: in all other files, line ends were made alike before
-    if files.files[0].packed == "zstd" and ("state machine" in message or "unterminated quote" in message):
-        said = f"{shown}: its lines end in different ways, or a quote is not closed"
-        return InputError(None, said, "unpack the file, so that either can be mended or named")
     if line and "unterminated quote" in message:
         at = int(line[1])
         problem = f"{shown}: a quote opens in line {at} (data row {at - 1}) and is not closed there"

@@ -126,8 +126,8 @@ class MemoryTable:
                     numbers, _, _, notation = read_numbers(values, role, roles.decimal)
                     numbers = 0.0 - numbers if role == "y_score" and name in roles.negate else numbers
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
-                    if notation:
-                        understood.append(f"{role_word(role)} {show(name)} as {notation}")
+                    if notation is not None and notation.name:
+                        understood.append(f"{role_word(role)} {show(name)} as {notation.name}")
             except InputError as error:
                 refused.append(error.located({role: name}))
         if refused:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, listed, show
+from . import rules
+from .arrays import as_column
 from .duckdb import DuckTable, Machine, open_table
 from .file_formats import TextFormat
-from .frames import LoadedColumns, MemoryTable, frame_of, is_from, no_table
-from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check, role_word
+from .frames import LoadedColumns, MemoryTable, frame_of, is_from, lacking_cells, no_table, taken_cells
+from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check, lacking_sql, role_word
 
 IN_MEMORY = 1_000_000  # rows that are loaded; chosen by hand: every machine has room for so many
 _SHOWN = 8  # columns of a row that is shown as an example
@@ -26,9 +31,23 @@ class SparkTable(SqlTable):
         super().__init__("the table", [Column(name, SPARK.name(name), kind) for name, kind in frame.dtypes])
         self.frame = frame
 
-    def only(self, condition: str) -> SparkTable:
-        """The rows that fulfil a condition."""
-        return SparkTable(self.frame.where(condition))
+    def only(self, condition: str, cells: Mapping[str, str]) -> SparkTable:
+        """The rows that fulfil a condition on some cells, by name; Spark has names in backticks."""
+        from pyspark.errors import PySparkException
+        from pyspark.sql import functions as f
+
+        own = re.sub(r"""('(?:[^']|'')*')|"((?:[^"]|"")+)\"""", lambda m: m[1] or SPARK.name(m[2]), condition)
+        frame = self.frame
+        try:
+            for name, sql in cells.items():
+                frame = frame.withColumn(name, f.expr(sql))
+            return SparkTable(frame.where(own))
+        except PySparkException as error:
+            raise InputError(None, str(error).splitlines()[0]) from None
+
+    def count_rows(self) -> int:
+        """How many rows it has."""
+        return int(self.frame.count())
 
     @property
     def where(self) -> str | None:
@@ -48,13 +67,15 @@ class SparkTable(SqlTable):
         frame = self.frame if first is None else self.frame.limit(first)
         return list(frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
 
-    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+    def grouped(
+        self, kept: str | None, keys: Sequence[str], terms: Sequence[str], most: int | None = None
+    ) -> list[tuple[Any, ...]]:
         from pyspark.sql import functions as f
 
         frame = self.frame if kept is None else self.frame.where(kept)
         by = [f.expr(key).alias(f"k{k}") for k, key in enumerate(keys)]
         found = frame.groupBy(*by).agg(*(f.expr(term).alias(f"t{k}") for k, term in enumerate(terms)))
-        return [tuple(row) for row in found.collect()]
+        return [tuple(row) for row in (found if most is None else found.limit(most)).collect()]
 
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """A row that fulfils a condition, with where it was read from, where that is known; and a value of it."""
@@ -67,10 +88,6 @@ class SparkTable(SqlTable):
         said = ", ".join(f"{name}={cell!r}" for name, cell in zip(names, cells, strict=True))
         more = ", …" if len(self.frame.columns) > _SHOWN else ""
         return f"the row ({said}{more}){f' of {file}' if file else ''}", value
-
-    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
-        found = self.frame.where(condition).selectExpr(f"{shown} AS v").distinct().orderBy("v").limit(most).collect()
-        return [row[0] for row in found]
 
     def rows(self, checked: Checked, key: str | None = None) -> Any:
         """The rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double).
@@ -89,8 +106,6 @@ class SparkTable(SqlTable):
 @contextmanager
 def open_source(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
     """A table that can be asked: in memory, through DuckDB, or a Spark DataFrame; its rows that fulfil a condition."""
-    from .row_filter import only_rows
-
     with _opened(source, query, machine, text) as table:
         yield table if text.where is None else only_rows(table, text.where)
 
@@ -113,6 +128,66 @@ def _opened(source: Any, query: str | None, machine: Machine, text: TextFormat) 
         raise no_table(source)
     with open_table(source, query, machine, text) as table:
         yield table
+
+
+def only_rows(table: Any, text: Any) -> Any:
+    """The rows of a table that fulfil a condition in SQL. A comparison with a missing cell is not true.
+
+    Text of which every cell is a number or a truth is compared as such.
+    """
+    example = "write e.g. \"month >= 6 and region = 'north'\", names with other signs in double quotes"
+    if not isinstance(text, str):
+        raise InputError("where", f"must be a condition as text, got {show(text)}", example)
+    names = [n for n in table.names if isinstance(n, str) and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", text)]
+    source = _in_duckdb(table, names) if isinstance(table, MemoryTable) else table
+    columns = [source.named[name] for name in names]
+    lacks = {column.name: f"({lacking_sql(source.dialect, column)})" for column in columns}
+    texts = [column for column in columns if column.kind == "text"]
+    types = {"DOUBLE": "TRY_CAST({0} AS DOUBLE) IS NULL", "BOOLEAN": "{1} NOT IN ('true', 'false')"}
+    failing = [
+        f"NOT {lacks[c.name]} AND {wrong.format(c.sql, source.dialect.folded(c.sql))}"
+        for c in texts
+        for wrong in types.values()
+    ]
+    fails = iter(source.count(failing) if failing else [])
+    kinds = {c.name: [kind for kind in types if not next(fails)] for c in texts}
+    cells = {}
+    for column in columns:
+        kind = [*kinds.get(column.name, ()), column.type][0]
+        cells[column.name] = f"CASE WHEN NOT {lacks[column.name]} THEN CAST({column.sql} AS {kind}) END"
+    try:
+        found = source.only(text, cells)
+        rows = found.count_rows()
+    except InputError as error:
+        if unknown := re.search(r"""column.*? ["`'](.+?)["`']""", error.problem):
+            table.column(unknown[1], "condition")
+        raise InputError("where", f"is {show(text)}: {error.problem}", example) from None
+    if not rows:
+        raise InputError("where", f"leaves no row of {table.name}: {show(text)}", "change the condition")
+    return table.only(found.values([found.row])[0]) if source is not table else found
+
+
+def _in_duckdb(table: MemoryTable, names: Sequence[str]) -> DuckTable:
+    """Columns in memory as DuckDB can be asked about them: numbers and dates as they are, everything else as text."""
+    import duckdb
+
+    arrays: dict[str, Any] = {"n": np.arange(table.count_rows())}
+    for k, name in enumerate(names):
+        cells = table.column(name, "condition")
+        there = np.flatnonzero(~lacking_cells(cells))
+        held = as_column(taken_cells(cells, there), "where") if len(there) else np.empty(0)
+        if held.dtype.kind not in "biufM":
+            held = np.array([rules.as_text(cell) for cell in held.tolist()], object)
+        if len(there) < len(arrays["n"]):
+            some, held = held.tolist(), np.full(len(arrays["n"]), None, object)
+            held[there] = some
+        arrays[f"c{k}"] = held
+    connection = duckdb.connect()
+    connection.register("cutline_cells", arrays)
+    types = [str(kind) for kind in connection.sql("SELECT * FROM cutline_cells LIMIT 0").types[1:]]
+    columns = [Column(name, f"c{k}", kind) for k, (name, kind) in enumerate(zip(names, types, strict=True))]
+    columns.append(Column("", "n", "BIGINT"))  # a condition may name no column
+    return DuckTable(table.name, columns, "cutline_cells", connection.sql, connection.interrupt)
 
 
 def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -> LoadedColumns | Checked:

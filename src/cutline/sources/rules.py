@@ -29,7 +29,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -126,36 +126,42 @@ def are_plain(numbers: NDArray[np.float64]) -> bool:
 
 
 def find_notation(
-    argument: str,
-    failing: Callable[[Notation], int],
-    only_thousands: Callable[[str], bool],
-    decimal: str | None,
-    *,
-    plain: bool,
+    argument: str, cells: Mapping[int, str], rows: Sequence[int] | None, decimal: str | None, *, plain: bool
 ) -> Notation | None:
-    """The notation in which every cell is a number; None where there is none.
+    """The notation in which every cell is a number; None if all are true or false.
 
-    ``failing`` counts the cells that are no number in a notation, ``only_thousands`` tells whether every comma, or
-    every point, could as well separate thousands. ``plain`` allows no notation but that of Python.
+    ``rows``: how many rows each cell stands for. ``plain`` allows no notation but that of Python. Where no notation
+    fits, the cells that are no number in the one that most are written in are the wrong ones.
     """
-    for notation in NOTATIONS[:1] if plain else NOTATIONS:
-        if decimal is not None and notation.decimal != decimal:
-            continue
-        if failing(notation) == 0:
-            mark, other = notation.decimal, notation.other
-            unclear = only_thousands(mark) if other is None else failing(other) == 0
-            if decimal is None and not plain and unclear:
-                name = "commas" if mark == "," else "points"
-                remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
-                raise InputError(argument, f"contains {name} that may separate thousands or decimals", remedy)
-            return notation
-    return None
+    counts = [1] * len(cells) if rows is None else rows
 
+    def failing(notation: Notation) -> int:
+        return sum(n for text, n in zip(cells.values(), counts, strict=True) if not matches(notation.cell, text))
 
-def nearest_notation(failing: Callable[[Notation], int], decimal: str | None, *, plain: bool) -> Notation:
-    """The notation that fewest cells fail: where none fits all, the others are the wrong ones."""
     allowed = NOTATIONS[:1] if plain else [n for n in NOTATIONS if decimal in (None, n.decimal)]
-    return min(allowed, key=failing)
+    fits = next((notation for notation in allowed if failing(notation) == 0), None)
+    if fits is None and all(matches(TRUTH_CELL, text) for text in cells.values()):
+        return None
+    if fits is None:
+        nearest = min(allowed, key=failing)
+        row, wrong = next((row, text) for row, text in cells.items() if not matches(nearest.cell, text))
+        raise bad_cell("text", argument, row, wrong)
+    if decimal is None and not plain:
+        mark, other = fits.decimal, fits.other
+        unclear = _by_thousands_only(mark, list(cells.values())) if other is None else failing(other) == 0
+        if unclear:
+            name = "commas" if mark == "," else "points"
+            remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
+            raise InputError(argument, f"contains {name} that may separate thousands or decimals", remedy)
+    return fits
+
+
+def _by_thousands_only(mark: str, cells: Sequence[str]) -> bool:
+    """Whether every comma, or every point among short whole numbers, could separate thousands."""
+    if mark == ",":
+        return all(matches(THOUSANDS_CELL, text) for text in cells if "," in text)
+    points = [matches(POINTS_CELL, text) for text in cells]
+    return any(points) and not all(points) and all(matches(BY_POINTS_CELL, text) for text in cells)
 
 
 def is_missing(value: Any) -> bool:

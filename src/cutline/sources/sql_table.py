@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..runtime import TUNING
 from ..sweep import scale_of
 from ..validate import one_of
 from . import rules
+from .arrays import as_column, check_negatives, is_positive, read_numbers
+
+V = TypeVar("V")
 
 INTEGERS = (
     *("tinyint", "smallint", "integer", "int", "bigint", "hugeint"),
@@ -88,16 +91,14 @@ class Dialect:
         return f"{'xxhash64' if self.escape else 'hash'}({', '.join(values)})"
 
     def matches(self, cell: str, pattern: str) -> str:
-        """Whether a pattern describes a whole cell. DuckDB tries it only where a cast cannot decide."""
-        if self.escape:
-            return f"({cell} RLIKE '^({pattern})$')"
-        number = f"TRY_CAST({cell} AS DOUBLE)"
-        sure = "".join(
-            f"WHEN {condition.format(cell=f'({cell})', number=number)} THEN {answer} "
-            for condition, answer in _DECIDED.get(pattern, ())
-        )
+        """Whether a pattern describes a whole cell in DuckDB, which tries that of numbers only if a cast cannot tell.
+
+        The cast takes a tenth of the time. It also reads 1_000, +-1, nan and numbers between line ends.
+        """
         whole = f"regexp_full_match({cell}, '{pattern}')"
-        return f"(CASE {sure}ELSE {whole} END)" if sure else whole
+        sure = f"({cell}) >= '-' AND ({cell}) < ':' AND NOT contains({cell}, '_') AND ({cell})[-1] > ' '"
+        is_cast = f"{sure} AND TRY_CAST({cell} AS DOUBLE) IS NOT NULL"
+        return f"(CASE WHEN {is_cast} THEN true ELSE {whole} END)" if pattern == rules.PLAIN.cell else whole
 
     def folded(self, cell: str) -> str:
         """A cell in small letters, without white space around it: what is easily mistyped."""
@@ -112,19 +113,11 @@ class Dialect:
         return f"isnan({number})" + ("" if self.escape else f" OR hash({number}) = hash('nan'::{sql_type})")
 
 
-# What DuckDB's cast to a number tells of a pattern, in a tenth of the time. It also reads 1_000, +-1, nan and numbers
-# between line ends, so a cell that could be one of these is not decided. A cell that thousands could separate by points
-# is 0, or lies between 1 and 1000 with at most three decimals.
-_CAST = "{cell} >= '-' AND {cell} < ':' AND NOT contains({cell}, '_') AND {cell}[-1] > ' ' AND {number} IS NOT NULL"
+# A cell in which points could separate thousands is 0, or lies between 1 and 1000 with at most three decimals.
 NOT_BY_POINTS = (
     "abs({number}) >= 1000 OR (abs({number}) < 1 AND {number} <> 0) "
     "OR abs({number} * 1000 - round({number} * 1000)) > 1e-6"
 )
-_DECIDED = {
-    rules.PLAIN.cell: [(_CAST, "true")],
-    rules.LABEL_CELL: [(f"{{cell}} >= '0' AND NOT ({{cell}} >= '00' AND {{cell}} < '0:') AND {_CAST}", "true")],
-    rules.BY_POINTS_CELL: [(NOT_BY_POINTS, "false")],
-}
 
 DUCKDB = Dialect('"', "VARCHAR", "HUGEINT", False)
 SPARK = Dialect("`", "STRING", "DECIMAL(38, 0)", True)
@@ -215,10 +208,8 @@ class Roles:
         return [(role, column) for role, column in roles if column is not None]
 
 
-_SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
 _ROLE_ARGUMENTS |= {"segment": "by", "batch": "batch"}
-_TEXT_NUMBERS = ("text", rules.NUMBER)
 
 
 def role_word(argument: str) -> str:
@@ -302,16 +293,14 @@ class SqlTable(ABC):
         """One row of aggregates over all rows, or over the first ones."""
 
     @abstractmethod
-    def grouped(self, kept: str | None, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+    def grouped(
+        self, kept: str | None, keys: Sequence[str], terms: Sequence[str], most: int | None = None
+    ) -> list[tuple[Any, ...]]:
         """The rows that count (``Checked.kept``), grouped by some values: those, and aggregates of each group."""
 
     @abstractmethod
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """The first row that fulfils a condition, and a value of it."""
-
-    @abstractmethod
-    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
-        """Some distinct values, in order, of the rows that fulfil a condition."""
 
     def check_plain(self, roles: Roles) -> Checked | None:
         """What ``check`` finds, where a table can show in a shorter way that all is well."""
@@ -374,19 +363,18 @@ def check(table: SqlTable, roles: Roles) -> Checked:
     return table.check_plain(roles) or _Check(table, roles).run()
 
 
-_BEYOND = "beyond"
-# patterns of scores and weights, and of labels: those that plain numbers decide on, and the others
-_FIRST_CELLS = (rules.PLAIN.cell, rules.BY_POINTS_CELL, _BEYOND), (rules.LABEL_CELL,)
-_OTHER_CELLS = (rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS[1:]), (rules.TRUTH_CELL,)
+MOST_LABELS = 10_000  # distinct values of a label; chosen by hand: more are rather a name or a number of the case
+_MOST_SHAPES = 10_000  # ways of writing numbers, by their lengths and signs: floats as text have some hundred
+_MOST_WRONG = 50  # of examples among which the first wrong row is looked for
 
 
 @dataclass
 class _Check:
+    """The cells of a column are judged by the rules for columns in memory, from one example of those written alike."""
+
     table: SqlTable
     roles: Roles
     understood: list[str] = field(default_factory=list)
-    # role by role what is wrong: its place among the roles, how early it is checked, and the error, made when raised
-    problems: list[tuple[int, int, Callable[[], InputError]]] = field(default_factory=list)
 
     def run(self) -> Checked:
         table, roles, sql = self.table, self.roles, self.table.dialect
@@ -398,247 +386,105 @@ class _Check:
             if kind == "collection" or (kind == "other" and role in ("y_score", "sample_weight")):
                 said = "dates" if used[name].type.lower().startswith(("date", "time")) else used[name].type.lower()
                 raise table.refuse(rules.unusable(role, said), name)
-        self.lacks = {name: lacking_sql(sql, column) for name, column in used.items()}
-        any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
+        lacks = {name: lacking_sql(sql, column) for name, column in used.items()}
+        any_lacks = " OR ".join(f"({condition})" for condition in lacks.values())
         keep = self.keep = f"NOT ({any_lacks})"
-        notations = self._read_text()
-        number = {
-            name: self._number(used[name], notations.get((role, name)))
-            for role, name in roles.named
-            if role in ("y_score", "sample_weight")
-        }
+        cell = "true" if roles.label is None else used[roles.label].comparable
+        labels = table.grouped(None, [cell], ["count(*)", f"count(*) FILTER (WHERE {keep})"], MOST_LABELS + 1)
+        every, there = (sum(row[k] for row in labels) for k in (1, 2))
+        if len(labels) > MOST_LABELS:
+            every, there = table.aggregate(["count(*)", f"count(*) FILTER (WHERE {keep})"])
+        if not every:
+            raise rules.no_rows(table.name)
+        if not there and roles.missing == "drop":
+            raise rules.all_missing(table.name)
+        for role, name in roles.named if there < every and roles.missing != "drop" else ():
+            first = table.first(lacks[name], used[name].sql)
+            if first is not None:
+                raise table.refuse(rules.missing(role, first[1], first[0], rules.drop(every - there)), name)
+        positive = "true" if roles.label is None else self._positive(used[roles.label], labels)
+        number = {n: self._number(role, used[n]) for role, n in roles.named if role in ("y_score", "sample_weight")}
         number |= {name: f"(0.0 - {number[name]})" for name in roles.negate}
-        label, sort, positive = None, rules.TRUTH, "true"
-        if roles.label is not None:
-            label = used[roles.label]
-            sort = notations.get(("y_true", roles.label)) or _SORTS.get(label.kind, rules.NUMBER)
-            positive = self._positive(label, sort)
         weight = None if roles.weight is None else number[roles.weight]
         counts = keep if weight is None else f"({keep} AND {weight} <> 0)"  # weight 0: a case that is not there
-        terms = {
-            "every": "count(*)",
-            "lacking": f"count(*) FILTER (WHERE {any_lacks})",
-            "labelled": f"count(*) FILTER (WHERE {keep} AND {positive})",
-            "rows": f"count(*) FILTER (WHERE {counts})",
-            "positives": f"count(*) FILTER (WHERE {counts} AND {positive})",
-        }
+        here = f"FILTER (WHERE {counts})"
+        terms = {"rows": f"count(*) {here}", "positives": f"count(*) FILTER (WHERE {counts} AND {positive})"}
         scores = {model: number[column] for model, column in roles.scores.items()}
         for k, score in enumerate(scores.values()):
-            here = f"FILTER (WHERE {counts})"
             terms |= {f"low_{k}": f"min({score}) {here}", f"high_{k}": f"max({score}) {here}"}
             terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
-        conditions = {} if label is None else self._label_conditions(label, sort, positive)
-        if label is not None and roles.pos_label is not None and sort != rules.TRUTH:
-            rest = f"FILTER (WHERE {keep} AND NOT ({positive}))"
-            terms |= {"first other": f"min({self._shown(label, sort)}) {rest}"}
-            terms |= {"last other": f"max({self._shown(label, sort)}) {rest}"}
-        wide = [name for name in number if used[name].is_wide]
-        wide += [label.name] if label is not None and (label.is_wide or (label.kind, sort) == _TEXT_NUMBERS) else []
-        conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
         bits: list[int] = []
         if weight is not None:
-            conditions["bad weight"] = bad = _bad_weight(weight)
+            self._check_weight(weight)
             sides = {"pos": f"{counts} AND {positive}", "neg": f"{counts} AND NOT {positive}"}
-            good = [f"max({weight}) FILTER (WHERE {side} AND NOT ({bad}))" for side in sides.values()]
-            for (key, side), largest in zip(sides.items(), table.aggregate(good), strict=True):
+            largest_each = table.aggregate([f"max({weight}) FILTER (WHERE {side})" for side in sides.values()])
+            for (key, side), largest in zip(sides.items(), largest_each, strict=True):
                 bits.append(_WEIGHT_BITS - (math.frexp(float(largest))[1] if largest else 0))
                 terms[key] = f"{sql.exact_sum(weight, bits[-1])} FILTER (WHERE {side})"
-        terms |= {key: f"count(*) FILTER (WHERE {keep} AND {condition})" for key, condition in conditions.items()}
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
-        self._find_missing(found)
-        if label is not None:
-            self._find_label_problems(found, label, sort, conditions)
-        for name in wide:
-            if found[f"beyond {name}"]:
-                role = next(role for role, column in roles.named if column == name)
-                self._add_first(role, name, 1, conditions[f"beyond {name}"], "beyond")
-        if weight is not None and found["bad weight"]:
-
-            def bad_weight() -> InputError:
-                row, value = table.first(f"{keep} AND {_bad_weight(weight)}", weight) or (None, 0.0)
-                return table.refuse(rules.bad_weight(value, row), str(roles.weight))
-
-            self._add("sample_weight", str(roles.weight), 3, bad_weight)
-        if weight is not None and found["rows"] == 0:
-            self._add("sample_weight", str(roles.weight), 4, lambda: table.refuse(rules.no_weight(), str(roles.weight)))
-        several = found.get("labelled") and found.get("first other") != found.get("last other")
-        if label is not None and (several or (roles.neg_label and sort != rules.TRUTH)) and not self.problems:
-            self._find_negatives(label, sort, positive)
-        if self.problems:
-            # what is missing comes first, then column by column
-            raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
-        kept = None if found["rows"] == found["every"] else counts
-        self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
-        totals = {model: self._totals(found, k, bits) for k, model in enumerate(scores)}
+        kept = None if found["rows"] == every else counts
+        self.understood += rules.weightless(there - found["rows"], every)
+        totals = {model: _totals(found, k, every - there, bits) for k, model in enumerate(scores)}
         cluster = () if roles.clusters is None else (used[roles.clusters],)
         segments = tuple(used[name] for name in roles.by)
         batch = () if roles.batch is None else (used[roles.batch],)
         return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments, batch)
 
-    # --- what is wrong ------------------------------------------------------------------------------------------------
+    def _positive(self, label: Column, found: Sequence[Sequence[Any]]) -> str:
+        """SQL that is true for a positive row, from the labels that there are and the number of rows of each."""
+        if len(found) > MOST_LABELS:
+            problem, remedy = f"has more than {MOST_LABELS:,} different values", "choose a column with two labels"
+            raise self.table.refuse(InputError("y_true", problem, remedy), label.name)
+        examples = {value: rows for value, _, rows in sorted(found, key=str) if rows}
+        kind = "TIMESTAMP" if label.comparable.startswith("make_timestamp") else label.type
 
-    def _add(self, role: str, name: str, rank: int, error: Callable[[], InputError]) -> None:
-        self.problems.append((self.roles.named.index((role, name)), rank, error))
+        def is_value(value: Any) -> str:
+            text = self.table.dialect.literal(rules.as_text(value))
+            return f"{label.comparable} = {text if label.kind == 'text' else f'CAST({text} AS {kind})'}"
 
-    def _add_first(self, role: str, name: str, rank: int, condition: str, what: str) -> None:
-        """A problem of the first row, among those that count, that fulfils a condition."""
+        def judge(examples: Mapping[Any, int]) -> list[bool]:
+            labels = as_column(list(examples), "y_true")
+            positive = is_positive(labels, self.roles.pos_label)
+            rows = np.array(list(examples.values()))
+            check_negatives(labels, positive, self.roles.pos_label, self.roles.neg_label, rows)
+            return [bool(one) for one in positive]
 
-        def error() -> InputError:
-            row, cell = self.table.first(f"{self.keep} AND {condition}", self.used[name].sql) or (None, None)
-            return self.table.refuse(rules.bad_cell(what, role, row, cell), name)
+        positive = self._judged("y_true", label, examples, judge, is_value)
+        those = [is_value(value) for value, one in zip(examples, positive, strict=True) if one]
+        return f"({' OR '.join(those)})" if those else "false"
 
-        self._add(role, name, rank, error)
-
-    def _find_missing(self, found: Mapping[str, Any]) -> None:
-        table = self.table
-        if found["every"] == 0:
-            raise rules.no_rows(table.name)
-        if found["every"] == found["lacking"] and self.roles.missing == "drop":
-            raise rules.all_missing(table.name)
-        if not found["lacking"] or self.roles.missing == "drop":
-            return
-        remedy = rules.drop(found["lacking"])
-        for role, name in self.roles.named:
-            first = table.first(self.lacks[name], self.used[name].sql)
-            if first is not None:
-                row, value = first
-                error = table.refuse(rules.missing(role, value, row, remedy), name)
-                self._add(role, name, 0, lambda error=error: error)  # type: ignore[misc]
-
-    def _find_label_problems(
-        self, found: Mapping[str, Any], label: Column, sort: str, conditions: Mapping[str, str]
-    ) -> None:
-        unclear = min((found[key] for key in ("not 01", "not 11") if key in found), default=0) or found.get("words")
-        if unclear:
-            error = rules.unclear_labels
-            self._add("y_true", label.name, 2, lambda: self.table.refuse(error(self._values(label, sort)), label.name))
-        if found.get("infinite"):
-            self._add_first("y_true", label.name, 1, conditions["infinite"], "infinite")
-        if found.get("nearly") and found["labelled"]:
-            self._add_first("y_true", label.name, 2, conditions["nearly"], "nearly")
-        if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
-            self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
-
-    def _find_negatives(self, label: Column, sort: str, positive: str) -> None:
-        """Warn or raise if there are several labels beside the positive one."""
-        rest, neg_label = f"{self.keep} AND NOT ({positive})", self.roles.neg_label
-        if neg_label:
-            named = " OR ".join(f"({self._is(label, sort, value)})" for value in neg_label)
-            others = f"NOT ({positive}) AND NOT ({named})"
-            if self.table.count([f"{self.keep} AND {others}"]) != [0]:
-                self._add_first("y_true", label.name, 3, others, "unlisted")
-            return
-        values = self.table.distinct(self._shown(label, sort), rest, 7)
-        if len(values) < 2:
-            return
-        counts = self.table.count([f"{rest} AND {self._is(label, sort, value)}" for value in values])
-        try:
-            rules.judge_negatives(self.roles.pos_label, neg_label, zip(values, counts, strict=True))
-        except InputError as error:
-            problem = self.table.refuse(error, label.name)
-            self._add("y_true", label.name, 3, lambda: problem)
-
-    def _unknown(self, values: Sequence[Any]) -> InputError:
-        error = rules.unknown_label(self.roles.pos_label, values)
-        error.where = self.table.where
-        return error
-
-    def _totals(self, found: Mapping[str, Any], k: int, bits: Sequence[int]) -> Totals:
-        rows, positives = int(found["rows"]), int(found["positives"])
-        cases: list[float] = [positives, rows - positives]
-        if bits:
-            cases = [math.ldexp(float(int(found[s] or 0)), -b) for s, b in zip(("pos", "neg"), bits, strict=True)]
-        low, high, total = (float(found[f"{what}_{k}"]) for what in ("low", "high", "sum"))
-        counts = int(found["lacking"]), int(found[f"distinct_{k}"])
-        weight_bits = (bits[0], bits[1]) if bits else (0, 0)
-        return Totals(rows, positives, cases[0], cases[1], low, high, bool(bits), *counts, total, weight_bits)
-
-    # --- text ---------------------------------------------------------------------------------------------------------
-
-    def _read_text(self) -> dict[tuple[str, str], Any]:
-        """How columns of text are to be read: a notation for numbers, a sort for the label.
-
-        Plain numbers are looked for first: where all cells are, the other patterns need not be tried.
-        """
-        text = [
-            (role, name) for role, name in self.roles.named if self.used[name].kind == "text" and role not in rules.KEYS
-        ]
-        failing = self._failing({key: _FIRST_CELLS[key[0] == "y_true"] for key in text})
-        open_yet = [
-            key
-            for key in text
-            if failing[key][_FIRST_CELLS[key[0] == "y_true"][0]] or (key[0] != "y_true" and self.roles.decimal == ",")
-        ]
-        for key, more in self._failing({key: _OTHER_CELLS[key[0] == "y_true"] for key in open_yet}).items():
-            failing[key] |= more
-        chosen: dict[tuple[str, str], Any] = {}
-        for role, name in text:
-            fails = failing[role, name]
-            if role != "y_true":
-                chosen[role, name] = self._notation(role, name, fails)
-            elif fails[rules.LABEL_CELL] == 0:
-                chosen[role, name] = rules.NUMBER
-            else:
-                chosen[role, name] = rules.WORD if fails[rules.TRUTH_CELL] else rules.TRUTH
-        return chosen
-
-    def _failing(self, cells: Mapping[tuple[str, str], Sequence[str]]) -> dict[tuple[str, str], dict[str, int]]:
-        """How many cells of each column do not fit each pattern, in one pass over the table."""
-        conditions: dict[tuple[tuple[str, str], str], str] = {}
-        for key, patterns in cells.items():
-            column = self.used[key[1]]
-            for cell in patterns:
-                fails = (
-                    f"NOT {self.table.dialect.matches(column.sql, cell)}" if cell != _BEYOND else self._beyond(column)
-                )
-                if cell == rules.THOUSANDS_CELL:
-                    fails += f" AND {column.sql} LIKE '%,%'"
-                conditions[key, cell] = f"{self.keep} AND {fails}"
-        counts = self.table.count(list(conditions.values())) if conditions else []
-        found: dict[tuple[str, str], dict[str, int]] = {key: {} for key in cells}
-        for (key, cell), count in zip(conditions, counts, strict=True):
-            found[key][cell] = count
-        return found
-
-    def _notation(self, role: str, name: str, failing: Mapping[str, int]) -> rules.Notation | str:
-        """The notation of a column; a plain one where there is none, which is then a problem."""
-        decimal, column = self.roles.decimal, self.used[name]
-        if failing[_BEYOND]:
-            self._add_first(role, name, 1, self._beyond(column), "beyond")
-
-        def by_thousands(mark: str) -> bool:
-            """Whether every comma, or every point among short whole numbers, could separate thousands."""
-            if mark == "," or failing[rules.BY_POINTS_CELL]:
-                return mark == "," and failing[rules.THOUSANDS_CELL] == 0
-            points = self.table.dialect.matches(column.sql, rules.POINTS_CELL)
-            return 0 not in self.table.count([f"{self.keep} AND {points}", f"{self.keep} AND NOT {points}"])
-
-        try:
-            notation = rules.find_notation(role, lambda n: failing[n.cell], by_thousands, decimal, plain=False)
-        except InputError as error:
-            said = self.table.refuse(error, name)
-            self._add(role, name, 2, lambda: said)
-            return rules.PLAIN
-        if notation is not None:
-            if notation.name:
-                self.understood.append(f"{role_word(role)} {show(name)} as {notation.name}")
-            return notation
-        if failing[rules.TRUTH_CELL] == 0:
-            return "truth"
-        fewest = rules.nearest_notation(lambda n: failing[n.cell], decimal, plain=False)
-        condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
-        self._add_first(role, name, 2, condition, "text")
-        return rules.PLAIN
-
-    # --- columns as SQL -----------------------------------------------------------------------------------------------
-
-    def _number(self, column: Column, notation: Any) -> str:
-        if column.kind != "text":
-            return f"CAST({column.sql} AS DOUBLE)"
-        if notation == "truth":
-            return f"CAST((lower({column.sql}) LIKE '%true%') AS DOUBLE)"
+    def _number(self, role: str, column: Column) -> str:
+        """SQL for the number of a cell."""
         cell = column.sql
+        if column.kind != "text":
+            limit = rules.EXACT_INTEGERS
+            beyond = f"{self.keep} AND ({cell} > {limit} OR {cell} < -{limit})"
+            if column.is_wide and self.table.count([beyond])[0]:
+                row, _ = self.table.first(beyond, cell) or (None, None)
+                raise self.table.refuse(rules.bad_cell("beyond", role, row), column.name)
+            return f"CAST({cell} AS DOUBLE)"
+        # Cells are alike if their digits stand in the same places, and if they begin with 0 or not; the largest of them
+        # shows whether one is beyond 2⁵³. Of floats that are written out as long integers, no two are alike.
+        is_long = f"instr(translate({cell}, ',', '.'), '.') > 17"
+        parts = [f"translate({cell}, '023456789', '111111111')", f"CASE WHEN {is_long} THEN {cell} ELSE '' END"]
+        first = f"CASE WHEN translate({cell}, '+- \t', '') LIKE '0%' THEN '0' ELSE '1' END"
+        shape = f"concat({', '.join([first, *parts])})"
+        found = self.table.grouped(self.keep, [shape], [f"max({cell})", "count(*)"], _MOST_SHAPES + 1)
+        found = sorted(found)
+        shapes, examples = {cell: key for key, cell, _ in found}, {cell: rows for _, cell, rows in found}
+
+        def judge(examples: Mapping[Any, int]) -> rules.Notation | None:
+            return read_numbers(list(examples), role, self.roles.decimal, list(examples.values()))[3]
+
+        literal = self.table.dialect.literal
+        notation = self._judged(role, column, examples, judge, lambda one: f"{shape} = {literal(shapes[one])}")
+        if len(found) > _MOST_SHAPES:
+            raise self.table.refuse(rules.unusable(role, "text"), column.name)
+        if notation is None:
+            return f"CAST((lower({cell}) LIKE '%true%') AS DOUBLE)"
+        if notation.name:
+            self.understood.append(f"{role_word(role)} {show(column.name)} as {notation.name}")
         for sign in ("%" if notation.percent else "") + notation.thousands:
             cell = f"replace({cell}, '{sign}', '')"
         if notation.decimal == ",":
@@ -646,75 +492,58 @@ class _Check:
         number = f"TRY_CAST({cell} AS DOUBLE)"
         return f"({number} / 100.0)" if notation.percent else number
 
-    def _beyond(self, column: Column) -> str:
-        limit = rules.EXACT_INTEGERS
-        if column.kind == "text":
-            cell = f"split_part(translate({column.sql}, ', \t', '.'), '.', 1)"
-            whole = f"TRY_CAST({cell} AS DECIMAL(38,0))"
-            long = f"length({column.sql}) > 15 AND {self.table.dialect.matches(column.sql, rules.LONG_CELL)}"
-            beyond = f"({long} AND ({whole} IS NULL OR {whole} > {limit} OR {whole} < -{limit}))"
-            return f"(CASE WHEN abs(TRY_CAST({column.sql} AS DOUBLE)) < 9e15 THEN false ELSE {beyond} END)"
-        return f"({column.sql} > {limit} OR {column.sql} < -{limit})"
+    def _judged(
+        self,
+        role: str,
+        column: Column,
+        examples: Mapping[Any, int],
+        judge: Callable[[Mapping[Any, int]], V],
+        is_like: Callable[[Any], str],
+    ) -> V:
+        """What a rule finds of examples and the rows each stands for; its error names the first row of the table."""
+        left = dict(examples)
+        wrong: list[Any] = []
+        try:
+            return judge(left)
+        except InputError as error:
+            refused = told = error
+        while isinstance(told.row, int) and told.remedy == refused.remedy and len(wrong) < _MOST_WRONG:
+            wrong.append(list(left)[told.row])
+            rows = left.pop(wrong[-1])
+            try:
+                judge(left)
+                break
+            except InputError as error:
+                told = error
+        if wrong:
+            likes = " OR ".join(f"({is_like(example)})" for example in wrong)
+            row, cell = self.table.first(f"{self.keep} AND ({likes})", column.comparable) or (None, wrong[0])
+            try:
+                judge({cell: rows, **left})
+            except InputError as error:
+                refused = error.but(row=row)
+        raise refused.but(column=column.name if refused.argument == role else None, where=self.table.where)
 
-    def _positive(self, label: Column, sort: str) -> str:
-        """SQL that is true for a positive row; without a positive label only for labels that show it themselves."""
-        pos_label, named = self.roles.pos_label, rules.as_labels(self.roles.pos_label)
-        is_true = label.sql if label.kind == "truth" else f"lower({label.sql}) LIKE '%true%'"
-        if pos_label is None:
-            said = f"{self._shown(label, sort)} = 1"
-            return {rules.TRUTH: is_true, rules.NUMBER: said, rules.WORD: "false"}[sort]
-        if sort == rules.TRUTH:
-            truths = set(map(rules.wanted_truth, named))
-            if None in truths:
-                self._add("y_true", label.name, 1, lambda: self._unknown([False, True]))
-            return "true" if len(truths) > 1 else is_true if True in truths else f"NOT {is_true}"
-        if sort == rules.NUMBER and None in map(rules.wanted_number, named):
-            self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
-        each = [self._is(label, sort, value) for value in named]
-        return each[0] if len(each) == 1 else f"({' OR '.join(each)})"
-
-    def _is(self, label: Column, sort: str, wanted: Any) -> str:
-        """SQL that is true for a row with this number or word as its label."""
-        sql = self.table.dialect
-        if sort == rules.NUMBER:
-            number = rules.wanted_number(wanted)
-            return "false" if number is None else f"{self._shown(label, sort)} = CAST('{number!r}' AS DOUBLE)"
-        wanted = sql.literal(rules.as_text(wanted))
-        if label.type.lower().startswith("time"):  # SQL and Python write fractions of a second differently
-            return f"coalesce({label.sql} = TRY_CAST({wanted} AS {label.type}), false)"
-        return f"CAST({label.sql} AS {sql.text}) = {wanted}"
-
-    def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
-        sql = self.table.dialect
-        if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
-            labels = {rules.fold(rules.as_text(value)) for value in rules.as_labels(self.roles.pos_label)}
-            near = " OR ".join(f"{sql.folded(label.sql)} = {sql.literal(text)}" for text in sorted(labels))
-            return {"nearly": f"({near}) AND NOT ({positive})"}
-        if sort == rules.WORD:
-            return {"words": "true"} if self.roles.pos_label is None else {}
-        if sort == rules.TRUTH:
-            return {}
-        value, infinite = f"TRY_CAST({label.sql} AS DOUBLE)", "CAST('inf' AS DOUBLE)"
-        conditions: dict[str, str] = {}
-        if label.kind in ("text", "fraction"):
-            conditions["infinite"] = f"coalesce(abs({value}), {infinite}) = {infinite}"
-        if self.roles.pos_label is None:
-            value = value if label.kind == "text" else label.sql
-            conditions |= {f"not {a}{b}".replace("-", ""): f"{value} NOT IN ({a}, {b})" for a, b in rules.PAIRS}
-        return conditions
-
-    def _values(self, label: Column, sort: str) -> list[Any]:
-        """Some labels, in order."""
-        return self.table.distinct(self._shown(label, sort), self.keep, 7)
-
-    def _shown(self, label: Column, sort: str) -> str:
-        numbers = sort == rules.NUMBER and label.kind == "text"
-        return f"TRY_CAST({label.sql} AS DOUBLE)" if numbers else label.sql
+    def _check_weight(self, weight: str) -> None:
+        low, high = (f"CAST('{limit!r}' AS DOUBLE)" for limit in rules.WEIGHTS)
+        bad = f"{self.keep} AND {weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
+        wrong, there = self.table.count([bad, f"{self.keep} AND {weight} <> 0"])
+        if wrong:
+            row, value = self.table.first(bad, weight) or (None, 0.0)
+            raise self.table.refuse(rules.bad_weight(value, row), str(self.roles.weight))
+        if not there:
+            raise self.table.refuse(rules.no_weight(), str(self.roles.weight))
 
 
-def _bad_weight(weight: str) -> str:
-    low, high = (f"CAST('{limit!r}' AS DOUBLE)" for limit in rules.WEIGHTS)
-    return f"{weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
+def _totals(found: Mapping[str, Any], k: int, dropped: int, bits: Sequence[int]) -> Totals:
+    rows, positives = int(found["rows"]), int(found["positives"])
+    cases: list[float] = [positives, rows - positives]
+    if bits:
+        cases = [math.ldexp(float(int(found[s] or 0)), -b) for s, b in zip(("pos", "neg"), bits, strict=True)]
+    low, high, total = (float(found[f"{what}_{k}"]) for what in ("low", "high", "sum"))
+    weight_bits = (bits[0], bits[1]) if bits else (0, 0)
+    distinct = int(found[f"distinct_{k}"])
+    return Totals(rows, positives, cases[0], cases[1], low, high, bool(bits), dropped, distinct, total, weight_bits)
 
 
 def check_same(name: str, totals: Totals, positives: Any, negatives: Any, scores: Any) -> None:
