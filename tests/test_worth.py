@@ -265,7 +265,7 @@ def test_models_of_a_table_are_compared_by_worth(path: str) -> None:
 
 
 def test_amounts_need_the_rows_in_memory(path: str) -> None:
-    with pytest.raises(cl.InputError, match="worth needs the rows in memory.*stream=False"):
+    with pytest.raises(cl.InputError, match=r"worth needs the rows in memory.*stream=False"):
         cl.evaluate(path, label="fraud", score="p", worth="amount", stream=True, quota=50)
 
 
