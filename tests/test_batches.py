@@ -339,8 +339,6 @@ def test_what_reads_one_whole_list_is_refused() -> None:
     for curve in ("gain", "lift", "hit_rate", "qrecall"):
         with pytest.raises(cl.InputError, match="one whole list"):
             ev.curve(curve)
-    with pytest.raises(cl.InputError, match="one whole list"):
-        ev.cut(quota=6)
     assert ev.curve("roc").band().low.shape
     with pytest.raises(cl.InputError, match="batch is missing"):
         cl.evaluate(y, s, quota=6, measures=["hit_rate"]).batches.rules()

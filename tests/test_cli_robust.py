@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from cutline import runtime
 from cutline.runtime import write_whole
 from test_cli import EXAMPLE, refused, run, shell
 
@@ -167,37 +166,3 @@ def test_an_interrupt_during_a_bootstrap_leaves_one_line_and_no_new_file(tmp_pat
         found = process.communicate(timeout=60)
     assert (process.returncode, *found) == (130, "", "cutline: interrupted\n")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that end with their process")
-def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runtime, "_swept", set())
-    script = (
-        "import sys, time; from cutline.runtime import temporary_folder\n"
-        "with temporary_folder(sys.argv[1]) as folder:\n"
-        "    open(folder + '/spilled', 'w').close(); print(folder, flush=True); time.sleep(60)"
-    )
-    others = {tmp_path / "cutline-notes", tmp_path / "cutline-0123456789abcdef0"}
-    for other in others:
-        other.mkdir()
-
-    def left() -> set[Path]:
-        runtime._swept.clear()
-        for path in tmp_path.iterdir():
-            os.utime(path, (0, 0))
-        with runtime.temporary_folder(str(tmp_path)) as own:
-            return set(tmp_path.iterdir()) - {Path(own)}
-
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        folder = Path(process.stdout.readline().strip())
-        assert left() == {folder, *others}  # its owner lives
-        process.kill()
-    assert (folder / "spilled").exists()
-    runtime._swept.clear()
-    os.utime(folder)
-    with runtime.temporary_folder(str(tmp_path)):
-        assert (folder / "spilled").exists()  # so young that its owner may not have locked it yet
-    assert left() == others

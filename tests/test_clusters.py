@@ -51,8 +51,6 @@ DOORS: dict[str, Callable[[Any], float]] = {
     "at, expected hits": lambda c: span(evaluated(c).at(quota=40).expected_hits),
     "at a threshold": lambda c: span(evaluated(c).at(threshold=0.5).expected_hits),
     "at, next hits": lambda c: span(evaluated(c).at(quota=40).next_hits),
-    "cut for a quota": lambda c: span(evaluated(c).cut(quota=40).point.expected_hits),
-    "cut for costs": lambda c: span(evaluated(c).cut(cost_fp=1, cost_fn=2).cost),
     "band of the ROC curve": lambda c: band_width(evaluated(c), "roc"),
     "band of the gain curve": lambda c: band_width(evaluated(c), "gain"),
     "band of precision-recall": lambda c: band_width(evaluated(c), "precision_recall"),
@@ -103,8 +101,6 @@ def test_copies_are_not_taken_for_new_cases(door: str) -> None:
 
 REFUSED: dict[str, Callable[[], Any]] = {
     "calibration": lambda: evaluated(CASE).calibration(),
-    "a promised recall": lambda: evaluated(CASE).cut(recall=0.8, confidence=0.9),
-    "the chance that a precision is kept": lambda: evaluated(CASE).cut(precision=0.5),
     "a swap set": lambda: compared(CASE).swaps("a", "b"),
     "one list of clusters for models on rows of their own": lambda: cl.compare(
         {"a": Y, "b": Y}, {"a": A, "b": B}, clusters=CASE, paired=False

@@ -802,36 +802,3 @@ def test_weights_count_in_the_influence_on_decisions() -> None:
     two = cl.compare(y[many], {"a": a[many], "b": b[many]}, measures=["accuracy"], clusters=many, n_resamples=2)
     assert two.differences[0]["difference"] == pytest.approx(one["difference"])
     assert two.differences[0]["standard_error"] == pytest.approx(one["standard_error"], rel=0.1)
-
-
-def best_of_three(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    rng = np.random.default_rng([seed, 12])
-    y, shared = rng.random(300) < 0.2, rng.normal(size=300)
-    return y, {name: 1.35 * y + np.sqrt(0.5) * (shared + rng.normal(size=300)) for name in "abc"}
-
-
-def test_the_best_of_several_models_promises_less_than_it_found() -> None:
-    """Three equal models find 25.3 hits in 40 places on average; the best of them on the same rows some 27.4."""
-    found = luck = 0.0
-    for seed in range(80):
-        y, scores = best_of_three(seed)
-        cmp = cl.compare(y, scores, measures=["hit_rate"], quota=40, n_resamples=2)
-        found += max(ev.at(quota=40).tp for ev in cmp.evaluations.values()) / 80
-        luck += cmp.choice_optimism / 80
-    assert found - 25.3 > 1.5
-    assert abs(found - luck - 25.3) < 1.1
-    assert 0.8 < luck < 2.0
-
-
-def test_optimism_is_told_in_words_and_in_json_and_none_where_one_model_is_far_ahead() -> None:
-    from cutline.present.words import answer
-
-    y, scores = best_of_three(1)
-    cmp = cl.compare(y, scores, quota=40, n_resamples=20)
-    flattered = f"Being the best of 3 on these cases flatters them by about {cmp.choice_optimism:.1f}."
-    assert flattered in " ".join(answer(cmp))
-    assert cmp.to_dict()["choice_optimism"] == cmp.choice_optimism
-    ahead = cl.compare(y, {**scores, "d": y + 0.1 * scores["a"]}, quota=40, n_resamples=20)
-    assert ahead.choice_optimism < 0.1
-    assert "flatters" not in " ".join(answer(ahead))
-    assert math.isnan(cl.compare(y, {"a": scores["a"]}, quota=40, n_resamples=20).choice_optimism)

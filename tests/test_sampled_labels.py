@@ -181,7 +181,7 @@ def test_an_audit_is_an_evaluation(tmp_path) -> None:
     page = ev.to_html(tmp_path / "audit.html").read_text(encoding="utf-8")
     assert "of them labelled" in page
     assert "Are the probabilities right" not in page
-    for refused in (ev.calibration, lambda: ev.sample, lambda: ev.at(quota=60, prevalence=0.1)):
+    for refused in (ev.calibration, lambda: ev.sample):
         with pytest.raises(cl.InputError):
             refused()
 

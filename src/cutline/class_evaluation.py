@@ -152,11 +152,10 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
                 return self.estimates[key]
         raise InputError("measures", f"do not contain {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
 
-    @checked
-    def with_measures(self, *measures: str, level: float | None = None) -> ClassEvaluation:
-        """The same rows by other measures, or with intervals at another ``level``."""
+    def with_measures(self, *measures: str) -> ClassEvaluation:
+        """The same rows by other measures."""
         how: dict[str, Any] = {"name": self.name, "ordered": self.ordered, "dropped": self.dropped}
-        return evaluate_class_sample(self.sample, measures=measures, settings=self.settings.at_level(level), **how)
+        return evaluate_class_sample(self.sample, measures=measures, settings=self.settings, **how)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -295,41 +294,9 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
             prevalence=prevalence,
         )
 
-    def places(self, places: Mapping[Any, int | float] | int | float) -> Table:
-        """The hits of each class if it gets a number of places: a cut of its own list of scores.
-
-        ``places``: a quota for each class, or one for all. A case may take a place in several lists.
-        """
-        wanted = dict(places) if isinstance(places, Mapping) else dict.fromkeys(self.classes, places)
-        rows = []
-        for label, quota in wanted.items():
-            ev = self.of(label, measures=["hit_rate", "qrecall"], quota=quota)
-            cut = ev.at(quota=quota)
-            row = {"class": label, "cases": ev.facts["positives"], "places": cut.taken, "threshold": cut.threshold}
-            rates = {**ev["hit_rate"].to_dict("hit_rate"), **ev["qrecall"].to_dict("qrecall")}
-            rows.append({**row, "hits": cut.tp, **rates})
-        return Table(rows, "Each class's best places")
-
     def _need_scores(self, what: str) -> None:
         if self.sample.matrix is None:
             raise InputError("y_score", f"is missing, and {what} needs it", "pass the scores of every class")
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each measure."""
-        return [
-            {
-                "measure": key,
-                "title": spec.measure.title,
-                "family": spec.measure.section,
-                **e.to_dict(),
-                "better": spec.better,
-                "same_as": spec.measure.same_as,
-                "remark": spec.remark,
-                "reason": e.reason,
-                "undefined_replicates": e.undefined_replicates,
-            }
-            for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True)
-        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Settings, facts, measures, confusion matrix, classes, and by confidence: errors and calibration.
@@ -437,10 +404,9 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
 
-    @checked
-    def with_measures(self, *measures: str, level: float | None = None) -> ClassComparison:
-        """The same models by other measures, or with intervals at another ``level``."""
-        evaluations = {name: ev.with_measures(*measures, level=level) for name, ev in self.evaluations.items()}
+    def with_measures(self, *measures: str) -> ClassComparison:
+        """The same models by other measures."""
+        evaluations = {name: ev.with_measures(*measures) for name, ev in self.evaluations.items()}
         return compare_evaluations(evaluations, self.margin)
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:

@@ -76,11 +76,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         return self.first.prevalence
 
     @property
-    def moved(self) -> list[str]:
-        """The measures that depend on the share of positives, where one was given."""
-        return self.first.moved
-
-    @property
     def quotas(self) -> Quotas | None:
         """The quotas that measures were averaged over, if the quota is not known; otherwise None."""
         return self.first.quotas
@@ -134,20 +129,14 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
                 raise InputError(None, "the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
-    @checked
-    def with_measures(self, *measures: str, level: float | None = None) -> Comparison:
-        """The same models by other measures, or with intervals at another ``level``; an error if tables were streamed,
-        because their rows were not kept.
-        """
+    def with_measures(self, *measures: str) -> Comparison:
+        """The same models by other measures; an error if tables were streamed, because their rows were not kept."""
         drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
-        evaluations = {
-            name: ev.with_measures(*measures, level=level, replicates_out=drawn[name])
-            for name, ev in self.evaluations.items()
-        }
+        models = self.evaluations.items()
+        evaluations = {name: ev.with_measures(*measures, replicates_out=drawn[name]) for name, ev in models}
         specs = next(iter(evaluations.values())).specs
         pairs = tests.RowPairs.of(evaluations, paired=self.paired)
-        how: dict[str, Any] = {"settings": self.settings.at_level(level), "pairs": pairs, "replicates": drawn}
-        return replace(self, evaluations=evaluations, specs=specs, **how)
+        return replace(self, evaluations=evaluations, specs=specs, pairs=pairs, replicates=drawn)
 
     @checked
     def recommend(self, goal: str = "unknown quota") -> Recommendation:
@@ -243,14 +232,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         one, two = (ev[measure].bounds for ev in self._of_models(a, b))
         return Interval(one.low - two.high, one.high - two.low)
 
-    @cached_property
-    def choice_optimism(self) -> float:
-        """How many of the best model's hits at the quota are luck of choosing it on these rows; nan if not known."""
-        known = self.paired and self.settings.interval is not None and len(self.evaluations) > 1
-        if not known or not isinstance(self.pairs, tests.RowPairs) or self.quota is None or self.first.rows.batched:
-            return float("nan")
-        return self.pairs.choice_optimism(float(self.quota), self.settings.seed)
-
     def _at_quota(self, ev: Evaluation) -> dict[str, Any]:
         """What a model gives at the quota here and on the next list, if there is one."""
         return {} if self.quota is None else {"operating_point": ev.at(quota=self.quota).to_dict()}
@@ -264,7 +245,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             "threshold": self.threshold,
             "paired": self.paired,
             "margin": self.margin,
-            "choice_optimism": self.choice_optimism,
             "notices": self.notices,
             "models": [{**ev.to_dict(), **self._at_quota(ev)} for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, get_args
 
 from .errors import InputError
@@ -102,10 +102,6 @@ class Settings:
     seed: int = 0
     stratify: bool | None = None
     progress: bool | None = field(default=None, kw_only=True, repr=False)
-
-    def at_level(self, level: float | None) -> Settings:
-        """The same at another level; None leaves it as it is."""
-        return self if level is None else replace(self, level=level)
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader needs to make the same intervals again."""

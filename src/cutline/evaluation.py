@@ -23,7 +23,6 @@ from .inference.evidence import (
     AtPrevalence,
     Evidence,
     RowEvidence,
-    as_prevalence,
     at_prevalence,
     moves,
     small_size_note,
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from .decide.batch_rules import BatchRules
     from .decide.calibration import Calibration
     from .decide.error_costs import DecisionCurve
-    from .decide.thresholds import Cut
     from .segments import Segments
 
 _SURPRISING = 6.0  # standard deviations
@@ -119,12 +117,8 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         known = self.quota if self.quota_share is None else self.quota_share
         return known if self.quotas is None else self.quotas
 
-    @checked
-    def with_measures(
-        self, *measures: str, level: float | None = None, replicates_out: dict[str, Any] | None = None
-    ) -> Evaluation:
-        """The same rows by other measures, or with intervals at another ``level``; an error if a table was streamed,
-        because its rows were not kept.
+    def with_measures(self, *measures: str, replicates_out: dict[str, Any] | None = None) -> Evaluation:
+        """The same rows by other measures; an error if a table was streamed, because its rows were not kept.
 
         ``replicates_out`` takes the replicates of every measure, for a comparison.
         """
@@ -134,7 +128,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             self.rows if self.at_prevalence is None else self.at_prevalence.sampled,
             specs,
             {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs},
-            self.settings.at_level(level),
+            self.settings,
             name=self.name,
             threshold=self.threshold,
             quota=quota,
@@ -168,7 +162,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """What looks wrong with these scores, each in one sentence with what to try."""
         return notices_of([self])
 
-    @checked(prevalence=as_prevalence)
+    @checked
     def at(
         self,
         *,
@@ -178,12 +172,10 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         precision: float | None = None,
         fpr: float | None = None,
         specificity: float | None = None,
-        prevalence: float | None = None,
         list_size: int | None = None,
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr.
 
-        ``prevalence``: the share of positives where the scores will be used, if it differs from that of the evaluation.
         With batches, the quota applies to each batch, and a threshold or goal gives one threshold for all of them; the
         point then also has ``batches``, and ``next_hits`` are those of the next batch. ``list_size``: the cases of the
         next list, shorter or longer than this one. The point (a :class:`ListSizePoint`) then has the hits to expect
@@ -191,24 +183,18 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """
         cuts: dict[str, Any] = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision}
         cuts |= {"fpr": fpr, "specificity": specificity}
-        if prevalence is not None:  # the same rows with another share of positives, for cuts alone
-            sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
-            if not isinstance(sampled, RowEvidence) or sampled.batched:
-                raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
-            there = AtPrevalence(prevalence, frozenset(), sampled)
-            rows: Evidence = at_prevalence(sampled, prevalence)
-            return replace(self, rows=rows, at_prevalence=there, specs={}, estimates={}).at(**cuts, list_size=list_size)
+        by_quota = [name for name, value in cuts.items() if value is not None] == ["quota"]
         if list_size is not None:
             from .decide.list_size import list_size_point
 
-            if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+            if not by_quota:
                 raise InputError("list_size", "is for a quota alone", "give {quota}, and no other cut")
             how: Any = quota, list_size, self.settings.level
             return list_size_point(self.rows, *how)
         if isinstance(self.rows, BatchRows):
             from .decide.batch_rules import batch_point
 
-            if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+            if not by_quota:
                 threshold = operating_point(self.ranking, **cuts).threshold
             return batch_point(self.rows, quota=quota, threshold=threshold, level=self.settings.level)
         places = None if quota is None else resolve_quota(quota, self.ranking.cases)
@@ -232,32 +218,6 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         if not isinstance(self.rows, BatchRows):
             raise InputError("batch", "is missing, so there are no batches", "pass {batch} to evaluate()")
         return EvaluatedBatches(self.rows, self.settings, self.quota)
-
-    @checked
-    def cut(
-        self,
-        *,
-        recall: float | None = None,
-        precision: float | None = None,
-        fpr: float | None = None,
-        specificity: float | None = None,
-        quota: int | float | None = None,
-        maximize: MeasureLike | None = None,
-        confidence: float | None = None,
-        cost_fp: float | None = None,
-        cost_fn: float | None = None,
-        prevalence: float | None = None,
-    ) -> Cut:
-        """The threshold for one goal, as :func:`threshold_for` finds it; ``confidence`` makes it valid on new data."""
-        from .decide.thresholds import find_cut
-
-        goals: dict[str, Any] = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
-        goals |= {"quota": quota, "maximize": None if maximize is None else parse_measure(maximize)}
-        if quota is not None and self.rows.batched:
-            raise whole_list("a threshold for a quota")
-        costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
-        how = self._how if self._clusters is None else {**self._how, "cut_of": self.rows.cut}
-        return find_cut(self.sample, self.ranking, goals, costs, confidence, **how)
 
     @property
     def _how(self) -> dict[str, Any]:
@@ -304,25 +264,11 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""
-        rows = []
-        for key, spec in self.specs.items():
-            e, m = self.estimates[key], spec.measure
-            moved = {} if self.at_prevalence is None else {"moved_by_prevalence": key in self.at_prevalence.moved}
-            rows.append(
-                {
-                    "measure": key,
-                    "title": m.title,
-                    "family": m.family,
-                    **e.to_dict(),
-                    "better": m.better,
-                    "same_as": m.same_as,
-                    "reason": e.reason,
-                    "caution": m.caution if e.low == e.low else "",
-                    "undefined_replicates": e.undefined_replicates,
-                    **moved,
-                }
-            )
-        return rows
+        known = self.at_prevalence
+        return [
+            row if known is None else {**row, "moved_by_prevalence": row["measure"] in known.moved}
+            for row in super().to_dicts()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Name, settings, facts about the data, and the measures."""
@@ -383,42 +329,36 @@ class EvaluatedBatches(PicklesFields):
 
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
     """What looks wrong with the scores of some models, in the terms of a front end."""
-    sentences = []
+    sentences: list[str] = []
+    cutless = [ev for ev in evaluations if any(e.reason == _NO_THRESHOLD for e in ev.estimates.values())]
+    ends = {ev.name: tuple(map(format_value, ev.ranking.score[[-1, 0]].astype(float).tolist())) for ev in evaluations}
     for ev in evaluations:
-        auc = ev.estimates.get("roc_auc")
+        auc, name = ev.estimates.get("roc_auc"), verbatim(ev.name)
         if auc is not None and auc.high < 0.5:
             low, high = map(format_value, auc.interval)
-            ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
             sentences.append(
-                f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
-                "class? Try the other label as the positive one ({pos_label}), or change the sign of the scores "
-                "({negate}; of counts, in the query)."
+                f"{name} ranks significantly worse than chance (AUC {format_value(auc.value)}, {auc.level:.0%} "
+                f"interval {low} to {high}): are these scores of the other class? Try the other label as the "
+                "positive one ({pos_label}), or change the sign of the scores ({negate}; of counts, in the query)."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(
-                f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it derived from the label, "
-                "or fitted on these rows?"
+                f"{name} separates the classes without an error (AUC 1): was it derived from the label, or fitted on "
+                "these rows?"
             )
-    cutless = [ev for ev in evaluations if any(e.reason == _NO_THRESHOLD for e in ev.estimates.values())]
     if cutless:
-        ends = ", ".join(
-            f"{verbatim(ev.name)} {format_value(float(ev.ranking.score[-1]))} to "
-            f"{format_value(float(ev.ranking.score[0]))}"
-            for ev in cutless
-        )
+        ranges = ", ".join(f"{verbatim(ev.name)} {' to '.join(ends[ev.name])}" for ev in cutless)
         sentences.append(
-            f"Not probabilities ({ends}), so there is no default threshold: recall, precision and other measures "
+            f"Not probabilities ({ranges}), so there is no default threshold: recall, precision and other measures "
             "that need one have no value. Set one with {threshold}"
             + ("." if cutless[0].asked_quota is not None else ", or a number of places with {quota}.")
         )
     for ev in evaluations:
-        top, bottom = float(ev.ranking.score[0]), float(ev.ranking.score[-1])
-        if ev.threshold not in (None, DEFAULT_THRESHOLD) and not bottom <= ev.threshold <= top:
-            ends = f"{verbatim(ev.name)} ({format_value(bottom)} to {format_value(top)})"
-            taken = "nobody" if ev.threshold > top else "everybody"
-            sentences.append(
-                f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
-            )
+        at, scores = ev.threshold, ev.ranking.score
+        if at is not None and at != DEFAULT_THRESHOLD and not scores[-1] <= at <= scores[0]:
+            taken = "nobody" if at > scores[0] else "everybody"
+            ranges = f"{verbatim(ev.name)} ({' to '.join(ends[ev.name])})"
+            sentences.append(f"The threshold {format_value(at)} lies beyond all scores of {ranges}: it takes {taken}.")
     for ev in evaluations:
         if isinstance(ev.rows, BatchRows):
             sentences += [
@@ -429,12 +369,11 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
             sentences.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
-    notes = {}
     for ev in evaluations:  # that the weights leave few cases, where something rests on them
         known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
         if known and ev.ranking.weighted and ev.sample.weight is not None:
-            notes[small_size_note(ev.sample.positive, ev.sample.weight)] = ev.name
-    return [terms.fill(sentence) for sentence in (*sentences, *filter(None, notes))]
+            sentences.append(small_size_note(ev.sample.positive, ev.sample.weight))
+    return [terms.fill(sentence) for sentence in dict.fromkeys(filter(None, sentences))]
 
 
 def _about_batches(rows: BatchRows, quota: int | float | None, level: float) -> list[str]:

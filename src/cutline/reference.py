@@ -238,7 +238,6 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
-    "with_measures.level": "The level of the intervals; None leaves it as it is.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",
     "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
@@ -267,7 +266,6 @@ PARAMETERS: dict[str, str] = {
     "check.evaluation": "The evaluation or comparison whose intervals decide; or a table, with its columns named.",
     "check.options": "Options of ``evaluate`` or ``compare``, for a table: ``label``, ``score``, ``by``, …",
     "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'roc_auc(new) - roc_auc(old) >= -0.01'``.",
-    "check.adjust": "Whether the level is adjusted for the number of conditions and segments.",
     "measure.name": "The name of the measure, or another name for it.",
     "measures.family": "Only the measures of this family: threshold, probability, ranking, quota, classes or other.",
     "several": "Whether to read it as a measure of several classes.",
@@ -358,7 +356,6 @@ PARAMETERS: dict[str, str] = {
     "ClassEvaluation.calibration.bins": "How many groups of equally many rows.",
     "ClassEvaluation.most_confused.n": "How many pairs to show.",
     "ClassEvaluation.of.label": "The class that counts as positive.",
-    "ClassEvaluation.places.places": "A quota for each class, or one for all.",
     "ClassEvaluation.plot.kind": "``'confusion'``, ``'risk_coverage'`` or ``'calibration'``.",
     "verdict.question": "The question that the verdict answers, for its sentence.",
     "Comparison.dominance.by": "Over which axis: ``'quota'`` or ``'fpr'``.",
@@ -496,7 +493,6 @@ ATTRIBUTES: dict[str, str] = {
     "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
     "Cheapest.prices": "The costs and the prevalence that were given.",
     "Cheapest.others": "The other models, each at its own cheapest cut.",
-    "Check.adjusted": "Whether the level was adjusted for the number of tests.",
     "Check.table": "Each condition with its value, interval and outcome.",
     "ClassEvaluation.sample": "Classes and scores, row by row.",
     "ClassEvaluation.dropped": "How many rows were left out because a value was missing.",

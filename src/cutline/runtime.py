@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -43,30 +42,18 @@ def in_threads(tasks: Iterable[Callable[[], T]]) -> list[T]:
 class Tuning:
     """The sizes in use, for all threads of this process."""
 
-    batch_rows: int | None = None
-    """Rows of a batch from DuckDB; as many as it hands out where None."""
-    group_first: int = 16
-    """Rows for each distinct score from which adding equal scores up before the sort is cheaper."""
-    keep_all_scores: int = 2**16
-    """With fewer distinct scores than this a stream keeps the whole ranking."""
-    batch_cells: int = 2**18
-    """With fewer pairs of a batch and a score than this a stream in batches keeps them all."""
-    exact_pairs: int = 2**31
-    """With more rows than this, products of counts leave 64-bit integers, and a stream sums floats."""
-    expanded_rows: int = 50_000_000
-    """Cases up to which rows are made of counts where each is needed: some 17 bytes for each, 850 MB in all."""
-    rows_per_partition: int = 500_000
-    """Rows of a partition on Spark."""
-    tied_share: float = 0.8
-    """With fewer distinct scores than this share of the rows, Spark adds equal scores up before the shuffle."""
-    rows_together: int = 65_536
-    """Rows that an executor gathers before it sums them."""
-    large_text: int = 2**30
-    """Bytes of a text file from which the command line streams it."""
-    cells_at_once: int = 2_000_000
-    """Cells of a score matrix in one step."""
-    worth_processes: float = 2.0
-    """Seconds of fitting below which starting processes costs more than it saves."""
+    batch_rows: int | None = None  # rows of a batch from DuckDB; as many as it hands out where None
+    group_first: int = 16  # rows for each distinct score from which adding equal scores up before the sort is cheaper
+    keep_all_scores: int = 2**16  # with fewer distinct scores than this a stream keeps the whole ranking
+    batch_cells: int = 2**18  # with fewer pairs of a batch and a score than this a stream in batches keeps them all
+    exact_pairs: int = 2**31  # with more rows, products of counts leave 64-bit integers, and a stream sums floats
+    expanded_rows: int = 50_000_000  # cases up to which rows are made of counts: some 17 bytes for each, 850 MB in all
+    rows_per_partition: int = 500_000  # rows of a partition on Spark
+    tied_share: float = 0.8  # distinct scores per row below which Spark adds equal scores up before the shuffle
+    rows_together: int = 65_536  # rows that an executor gathers before it sums them
+    large_text: int = 2**30  # bytes of a text file from which the command line streams it
+    cells_at_once: int = 2_000_000  # cells of a score matrix in one step
+    worth_processes: float = 2.0  # seconds of fitting below which starting processes costs more than it saves
 
 
 TUNING = Tuning()
@@ -122,9 +109,6 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
 
 # What is to be removed if the process is stopped: each name is noted before the file or folder is made.
 _temporary: set[str] = set()
-_swept: set[str] = set()  # where abandoned ones were looked for: once in a process is enough
-_SURELY_LOCKED = 60  # seconds; a folder is made first and locked a moment later
-_SURELY_WRITTEN = 86_400  # seconds; files are not locked, and no output takes a day to write
 
 
 def remove_temporary() -> None:
@@ -153,50 +137,10 @@ def _noted(path: str) -> Iterator[str]:
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[str]:
-    """A folder that only its owner can read, removed with its contents; those of killed processes are removed first."""
-    parent = parent or tempfile.gettempdir()
-    _remove_abandoned(parent)
-    with _noted(os.path.join(parent, f"cutline-{secrets.token_hex(8)}")) as folder:
+    """A folder that only its owner can read, removed with its contents."""
+    with _noted(os.path.join(parent or tempfile.gettempdir(), f"cutline-{secrets.token_hex(8)}")) as folder:
         os.mkdir(folder, 0o700)
-        with _lock(folder):
-            yield folder
-
-
-@contextmanager
-def _lock(folder: str) -> Iterator[bool]:
-    """Hold the lock of a folder, which the system gives back when the process ends, however it ends.
-
-    False where another process holds it, or where there are no locks: then nobody takes the folder for abandoned.
-    """
-    with contextlib.ExitStack() as stack:
-        is_held = False
-        with contextlib.suppress(ImportError, OSError):  # Windows has no fcntl, and some network drives no locks
-            import fcntl
-
-            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
-            stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_held = True
-        yield is_held
-
-
-def _remove_abandoned(parent: str) -> None:
-    """Remove what killed processes of the user left: folders whose lock nobody holds, and files of some day before."""
-    if parent in _swept:
-        return
-    _swept.add(parent)
-    with contextlib.suppress(OSError, AttributeError), os.scandir(parent) as entries:  # Windows has no user numbers
-        for entry in entries:
-            if not re.fullmatch(r"cutline-[0-9a-f]{16}|\.cutline-[0-9a-f]{16}(\.\w+)?", entry.name):
-                continue
-            facts = entry.stat(follow_symlinks=False)
-            age = time.time() - facts.st_mtime if facts.st_uid == os.getuid() else 0.0
-            if entry.is_file(follow_symlinks=False) and age > _SURELY_WRITTEN:
-                os.unlink(entry.path)
-            elif entry.is_dir(follow_symlinks=False) and age > _SURELY_LOCKED:
-                with _lock(entry.path) as is_abandoned:
-                    if is_abandoned:
-                        shutil.rmtree(entry.path, ignore_errors=True)
+        yield folder
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -213,7 +157,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to, whose content becomes that of ``path`` at the end; if that is not reached, nothing changes.
 
-    A file that is there keeps its rights and its owner, a symbolic link still points to it, and a device or a pipe is
+    A file that is there keeps its rights, a symbolic link still points to it, and a device or a pipe is
     written to instead of being replaced.
     """
     beside = ""
@@ -228,7 +172,6 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         goal = Path(os.path.realpath(path))
         if not goal.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "Create its folder first; there is none", os.fspath(path))
-        _remove_abandoned(str(goal.parent))
         beside = os.path.join(goal.parent, f".cutline-{secrets.token_hex(8)}{goal.suffix}")
         there = goal.stat() if goal.exists() else None
         with _noted(beside):
@@ -236,9 +179,6 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if there is None else 0o600))
             yield Path(beside)
             if there is not None:
-                # only the administrator may give files away, and Windows has no such call
-                with contextlib.suppress(OSError, AttributeError):
-                    os.chown(beside, there.st_uid, there.st_gid)
                 os.chmod(beside, stat.S_IMODE(there.st_mode))
             os.replace(beside, goal)
     except OSError as error:  # a full disk names no file, and nobody knows the one that was to be renamed

@@ -366,10 +366,22 @@ class ByMeasure(TabularResult):
     """A result that contains estimates by measure string; a name that finds one is in it."""
 
     name: str
+    specs: Mapping[str, Any]
     estimates: Mapping[str, Estimate]
 
     def __getitem__(self, name: str) -> Estimate:
         raise NotImplementedError
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure."""
+        rows = []
+        for key, e in self.estimates.items():
+            spec, m = self.specs[key], self.specs[key].measure
+            row = {"measure": key, "title": m.title, "family": m.section, **e.to_dict(), "better": spec.better}
+            row |= {"same_as": m.same_as, "remark": spec.remark, "reason": e.reason}
+            row |= {"caution": m.caution if e.low == e.low else "", "undefined_replicates": e.undefined_replicates}
+            rows.append(row)
+        return rows
 
     @property
     def table(self) -> Table:

@@ -340,7 +340,7 @@ def compare(
 
 
 @documented
-def check(evaluation: Any, *conditions: str, adjust: bool = False, **options: Any) -> Check:
+def check(evaluation: Any, *conditions: str, **options: Any) -> Check:
     """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
 
     A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
@@ -351,8 +351,8 @@ def check(evaluation: Any, *conditions: str, adjust: bool = False, **options: An
     A comparison is checked by conditions that name models: ``roc_auc(new) >= 0.8``, or the paired difference of two,
     ``roc_auc(new) - roc_auc(old) >= -0.01`` (the new model is not worse by more than 0.01: non-inferiority).
 
-    Several conditions, or segments, are several tests. ``adjust`` makes all intervals at the level
-    1 − (1 − level)/tests (Bonferroni), so that a wrong fail is no more likely than with one condition.
+    Several conditions, or segments, are several tests: the chance of a wrong fail adds up. A higher ``level`` of the
+    evaluation lowers it.
 
     >>> y, old, new = [1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, [6, 5, 3, 4, 2, 1] * 20
     >>> check(evaluate(y, old, measures=["roc_auc"]), "roc_auc >= 0.8") == "pass"
@@ -366,7 +366,7 @@ def check(evaluation: Any, *conditions: str, adjust: bool = False, **options: An
         parsed = [parse_condition(condition) for condition in conditions]
         verb: Any = compare if any(condition.models for condition in parsed) else evaluate
         evaluation = verb(evaluation, **{"measures": [condition.measure for condition in parsed], **options})
-    return check_conditions(evaluation, conditions, adjust=adjust)
+    return check_conditions(evaluation, conditions)
 
 
 class VerbCall:

@@ -18,7 +18,7 @@ from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from .catalogue.declare import parse_measure
-from .errors import PYTHON, InputError, NoSuchKey, Terms, listed, show
+from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
@@ -559,22 +559,18 @@ def is_measure(text: str) -> bool:
 
 
 class Check(HasSections, str):
-    """The outcome of a check: equal to ``"pass"``, ``"fail"`` or ``"undecided"``, with the evidence in ``table``.
-
-    ``tests`` is the number of conditions, in all segments; ``adjusted`` whether the level was adjusted for it.
-    """
+    """The outcome of a check: equal to ``"pass"``, ``"fail"`` or ``"undecided"``, with the evidence in ``table``."""
 
     table: Table
-    adjusted: bool
 
-    def __new__(cls, outcome: Outcome, table: Table, adjusted: bool = False) -> Check:
+    def __new__(cls, outcome: Outcome, table: Table) -> Check:
         """An outcome with its evidence."""
         check = super().__new__(cls, outcome)
-        check.table, check.adjusted = table, adjusted
+        check.table = table
         return check
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Check, (str(self), self.table, self.adjusted)
+        return Check, (str(self), self.table)
 
     @property
     def tests(self) -> int:
@@ -587,14 +583,13 @@ class Check(HasSections, str):
         rows = [row for row in self.table if row["outcome"] == str(self)]
         segments = list(dict.fromkeys(row["segment"] for row in rows if "segment" in row))
         where = f" in {listed(segments, 5)}" if segments and self != "pass" else ""
-        if self == "undecided":
-            valued = all(math.isfinite(row["value"]) for row in rows)
-            return (
-                f"Undecided{where}: {'the interval contains the limit' if valued else 'a measure has no value here'}."
-            )
-        return f"{'Pass' if self == 'pass' else 'Fail'}{where}."
+        if self != "undecided":
+            return f"{'Pass' if self == 'pass' else 'Fail'}{where}."
+        valued = all(math.isfinite(row["value"]) for row in rows)
+        return f"Undecided{where}: {'the interval contains the limit' if valued else 'a measure has no value here'}."
 
-    def tests_sentence(self, terms: Terms = PYTHON) -> str:
+    @property
+    def tests_sentence(self) -> str:
         """What several conditions mean for the level; empty for one.
 
         A pass needs every condition, so its error is that of one test (Berger 1982, intersection–union). A fail needs
@@ -603,30 +598,25 @@ class Check(HasSections, str):
         tail = max((1.0 - row["level"] for row in self.table if row["level"] == row["level"]), default=math.nan) / 2.0
         if self.tests < 2 or tail != tail:
             return ""
-        together = percent(min(1.0, self.tests * tail))
-        if self.adjusted:
-            level = f"each interval has the level {percent(1.0 - 2.0 * tail)}"
-            return f"Adjusted for {self.tests} tests: {level}, and the chance of a wrong fail is at most {together}."
-        sums = f"the chance of a wrong fail adds up to at most {together} ({{adjust=True}} keeps it at {percent(tail)})"
+        sums = f"the chance of a wrong fail adds up to at most {percent(min(1.0, self.tests * tail))}"
         alone = f"that of a wrong pass is at most {percent(tail)}, because all must pass"
-        return terms.fill(f"These are {self.tests} tests: {sums}; {alone}.")
+        return f"These are {self.tests} tests: {sums}; {alone}."
 
     def to_dict(self) -> dict[str, Any]:
         """The outcome, the number of tests, and each condition."""
-        facts = {"outcome": str(self), "tests": self.tests, "adjusted": self.adjusted}
-        return {**facts, "conditions": self.table.to_dicts()}
+        return {"outcome": str(self), "tests": self.tests, "conditions": self.table.to_dicts()}
 
-    def sections(self, terms: Terms = PYTHON) -> list[Section]:
+    def sections(self, **options: Any) -> list[Section]:
         """The outcome, the evidence for each condition, and what several conditions mean."""
         shown = ("segment", "condition", "outcome", "evidence")
         rows = [{name: row[name] for name in shown if name in row} for row in self.table]
-        return [Section("answer", list(filter(None, [self.sentence, Table(rows), self.tests_sentence(terms)])))]
+        return [Section("answer", list(filter(None, [self.sentence, Table(rows), self.tests_sentence])))]
 
 
-def check_conditions(result: Any, conditions: Sequence[str], *, adjust: bool = False) -> Check:
+def check_conditions(result: Any, conditions: Sequence[str]) -> Check:
     """Check whether an evaluation or a comparison meets conditions, in each of its segments where it has some.
 
-    Measures that were not evaluated yet are evaluated. ``adjust``: all intervals at the level 1 − (1 − level)/tests.
+    Measures that were not evaluated yet are evaluated.
     """
     if not conditions:
         raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
@@ -642,20 +632,16 @@ def check_conditions(result: Any, conditions: Sequence[str], *, adjust: bool = F
             named = condition._replace(models=(next(iter(first.evaluations)),))
             problem = f"the condition {show(str(condition))} does not name one of the models"
             raise InputError(None, problem, f"write e.g. {show(str(named))}")
-    level = 1.0 - (1.0 - result.settings.level) / (len(parsed) * len(parts)) if adjust else None
     rows: list[dict[str, Any]] = []
     for segment, part in parts.items():
         evaluated = part.first if isinstance(part, Models) else part
-        estimates = {c: c.estimate_in(part) for c in parsed if c.measure in evaluated}
-        # what has no value here has none at another level
-        valued = (c for c in parsed if c not in estimates or (adjust and estimates[c].value == estimates[c].value))
-        again = list(dict.fromkeys(condition.measure for condition in valued))
+        again = list(dict.fromkeys(c.measure for c in parsed if c.measure not in evaluated))
         no_cut: dict[str, str] = {}
         if segments is not None and hasattr(evaluated, "ranking") and not evaluated.rows.batched:
             quotas = {measure: quota for measure in again if (quota := parse_measure(measure).quota) is not None}
             no_cut = {measure: why_no_cut(quota, evaluated.ranking.cases) for measure, quota in quotas.items()}
         again = [measure for measure in again if not no_cut.get(measure)]
-        more: Any = part.with_measures(*again, level=level) if again else part
+        more: Any = part.with_measures(*again) if again else part
         for condition in parsed:
             source = more if condition.measure in again else part
             reason = no_cut.get(condition.measure, "")
@@ -673,4 +659,4 @@ def check_conditions(result: Any, conditions: Sequence[str], *, adjust: bool = F
             rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
     outcomes = [row["outcome"] for row in rows]
     worst: Outcome = "fail" if "fail" in outcomes else "undecided" if "undecided" in outcomes else "pass"
-    return Check(worst, Table(rows, "Conditions"), adjust)
+    return Check(worst, Table(rows, "Conditions"))

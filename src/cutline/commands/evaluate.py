@@ -448,9 +448,8 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     few = not asked.everything and not asked.measures
     more = [*([f"--all ({len(ev.specs)} measures)"] if few else []), "--html report.html"]
-    shown = {"all_measures": asked.everything, "measures": asked.measures, "quota": asked.quota}
-    report = _report(ev, facts, asked, more=more, **shown)
-    return replace(report, page=pictures(ev, report.facts, asked, quota=asked.quota)["page"])
+    report = _report(ev, facts, asked, more=more, all_measures=asked.everything, measures=asked.measures)
+    return replace(report, page=pictures(ev, report.facts, asked)["page"])
 
 
 # ------------------------------------------------------------------------------------------------------ comparison
@@ -614,7 +613,7 @@ class CheckArguments(
     o.Arguments,
     takes=[
         *("file", "label", "scores", *o.COUNTS, "conditions", *o.LABELS, "weight", "by", "batch", "cluster"),
-        *("threshold", "adjust", *o.DRAWN, *o.READING, *o.PRINTED),
+        *("threshold", *o.DRAWN, *o.READING, *o.PRINTED),
     ],
 ):
     """The options of ``check``."""
@@ -630,7 +629,6 @@ class CheckArguments(
         "Column that defines batches, e.g. day; hit_rate@200 then has 200 places in each.", section="Groups of rows"
     )
     threshold: float | None = option("Threshold of recall, precision …; 0.5 for probabilities.")
-    adjust: bool = option("Adjust the level for the number of conditions and segments (Bonferroni).")
 
 
 @command(
@@ -638,7 +636,7 @@ class CheckArguments(
     """\
   cutline check scores.csv --label y --score p "hit_rate@200 >= .5" "roc_auc >= .8"
   cutline check scores.csv "brier_score < 0.1" --format json
-  cutline check loans.csv --label default --score p --by region "roc_auc >= .7" --adjust
+  cutline check loans.csv --label default --score p --by region "roc_auc >= .7"
   cutline check scores.csv --label y --score old --score new "roc_auc(new) - roc_auc(old) >= -0.01"
 """,
     renames={"measure": "the condition", "measures": "the condition", "quota": "the condition"},
@@ -669,7 +667,7 @@ def check(asked: CheckArguments) -> Report:
         result: Any = compare_arrays(rows.positive, rows.scores, **how)
     else:
         result = evaluate_arrays(*loaded.arrays, name=loaded.score, **how)
-    outcome = check_conditions(result, asked.conditions, adjust=asked.adjust)
+    outcome = check_conditions(result, asked.conditions)
 
     settings: dict[str, Any] = {"rows": len(rows), "level": asked.level, "resamples": asked.resamples}
     if any(spec.measure.needs_threshold for spec in result.specs.values()):

@@ -28,7 +28,6 @@ TERMS = "cutline.terms"  # where a context keeps what its command calls an argum
 # What the library calls an argument -> its option; those of the same name are added as they are declared.
 NAMES = {
     "stream=False": "--engine memory",
-    "adjust=True": "--adjust",
     "segment": "--by",
     "n_resamples": "--resamples",
     "clusters": "--cluster",

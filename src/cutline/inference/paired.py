@@ -26,16 +26,14 @@ from ..types import Floats
 from . import bands, limits
 from .batch_rows import BatchRows
 from .closed_forms import line_of, placements
+from .differences import DifferenceTest as DifferenceTest
 from .differences import (
-    FLIPS,
     PairedDifference,
     guard_freedom,
     p_of_limits,
     paired_difference,
-    sign_matrix,
     sums_by,
 )
-from .differences import DifferenceTest as DifferenceTest
 from .evidence import RowEvidence
 from .resampling import unit_influences
 from .worth import difference_limits
@@ -309,20 +307,6 @@ class RowPairs(PicklesFields):
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
         return np.asarray(self._worked_out[key])
-
-    def choice_optimism(self, places: float, seed: int) -> float:
-        """How many hits the model with the most of them owes to being chosen on these rows.
-
-        Rows change sides at random around the hits found; the best of each draw is ahead of its own hits by luck alone.
-        """
-        psi = [self._at_places(name, np.array([places]), seed)[:, 0] for name in self.rows]
-        hits = [float(bands.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
-        dealt = bands.units_of(len(psi[0]), None, seed)
-        psi = [sums_by(*dealt, each) for each in psi]
-        drawn = sign_matrix(len(psi[0]), FLIPS, seed) @ np.array(psi).T
-        drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
-        best = np.argmax(drawn + hits, axis=1)
-        return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
 
     def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
         """The influence of a model's rows or clusters on every measure, in one order for models on the same rows."""

@@ -34,7 +34,6 @@ _FEW_COLUMNS = 5  # classes whose matrix fits beside precision and recall
 _SHORT_ROWS = 6  # classes in the short text
 _SHORT_MEASURES = ("accuracy", "balanced_accuracy", "macro(f1)", "hand_till_auc", "log_loss")
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
-_PLACES = ("class", "cases", "places", "threshold", "hits", "hit_rate", "hit_rate_low", "hit_rate_high", "qrecall")
 _RIGHT, _WRONG = "0,114,178", "213,94,0"  # blue and orange, which colour-blind eyes tell apart
 
 
@@ -45,7 +44,6 @@ def class_sections(
     all_measures: bool = False,
     detail: bool = False,
     measures: Sequence[str] = (),
-    quota: int | float | None = None,
     source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
     """The sections of an evaluation of several classes; in ``detail``, what a page adds.
@@ -91,9 +89,6 @@ def class_sections(
         yield Section("measures", [Table(measure_rows(ev), group="family")], "All measures")
     if ev.by_segment is not None:
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
-    if quota is not None and scored:
-        best = ({name: row[name] for name in _PLACES} for row in ev.places(quota)[:MOST_ROWS])
-        yield Section("places", [Table(best, f"The best places of each class (quota {quota})")])
     if detail:
         yield _facts(ev, source)
 

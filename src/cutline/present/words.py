@@ -14,11 +14,25 @@ import numpy as np
 
 from ..catalogue.declare import Measure, Spec, measure, measures
 from ..decide.error_costs import ErrorPrices
+from ..decide.thresholds import find_cut
 from ..errors import PYTHON, InputError, Terms
 from ..estimate import Estimate
 from ..evaluation import notices_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Section, Table, count, count_range, ends, format_value, joined, p_value, pluralize, round_up
+from ..table import (
+    Figure,
+    Section,
+    Table,
+    count,
+    count_range,
+    ends,
+    format_value,
+    joined,
+    p_value,
+    pluralize,
+    round_up,
+    values_of,
+)
 from .plot_data import list_size_frame, models_of
 from .render import explained
 
@@ -716,12 +730,7 @@ def answer(comparison: Comparison) -> list[str]:
     expected = [f"{count(low)} to {count(high)} from {name}" for name in tied for low, high in [next_hits[name]]]
     known = all(low == low for low, _ in (next_hits[name] for name in tied))
     coming = f"{which}, expect {joined(expected)} ({level})." if known else ""
-    luck, them = comparison.choice_optimism, "it" if len(tied) == 1 else "them"
-    optimism = (
-        f"Being the best of {len(ordered)} on these cases flatters {them} by about {luck:.1f}." if luck >= 0.1 else ""
-    )
-    following = " ".join(filter(None, [coming, optimism]))
-    return [f"{said} {chance}".strip(), *filter(None, [lead, following])]
+    return [f"{said} {chance}".strip(), *filter(None, [lead, coming])]
 
 
 def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
@@ -1073,7 +1082,9 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
             cheapest = result.cheapest(**prices)
             parts += cheapest.answer
         else:
-            cut, costs = result.cut(**prices), [format_value(price) for price in prices.values()]
+            how = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
+            cut = find_cut(result.sample, result.ranking, {}, prices, None, **how)
+            costs = [format_value(price) for price in prices.values()]
             errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
             parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
     try:
