@@ -123,7 +123,7 @@ def test_one_class_opens_the_binary_tools(trees: Any) -> None:
     y, p = forest(200, 4, digits=2)
     assert ev["hit_rate@20"].value == pytest.approx(cl.hit_rate(y == 2, p[:, 2], quota=20))
     assert ev.at(quota=20).tp == pytest.approx(cl.evaluate(y == 2, p[:, 2]).at(quota=20).tp)
-    areas = [trees.of(label, measures=["roc_auc"], interval=None)["roc_auc"].value for label in trees.classes]
+    areas = [trees.of(label, measures=["roc_auc"])["roc_auc"].value for label in trees.classes]
     assert np.mean(areas) == pytest.approx(trees["macro(roc_auc)"].value)
     with pytest.raises(cl.InputError, match="label is 'elm'; choose one of"):
         trees.of("elm")

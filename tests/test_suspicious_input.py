@@ -447,16 +447,6 @@ def test_points_that_may_separate_thousands_are_not_guessed(tmp_path: Path) -> N
         cl.evaluate(pandas.DataFrame({"y": [0, 1, 1], "p": fine}), label="y", score="p", interval=None)
 
 
-def test_a_matrix_of_counts_is_noticed() -> None:
-    classes = ["a", "b", "c"]
-    told = "if it is a confusion matrix"
-    assert told in repr(cl.evaluate(classes, [[50, 2, 1], [3, 40, 2], [0, 1, 30]], classes=classes))
-    assert told not in repr(cl.evaluate(classes, np.eye(3), classes=classes))
-    assert told not in repr(
-        cl.evaluate([*classes, "a"], [[50, 2, 1], [3, 40, 2], [0, 1, 30], [9, 1, 1]], classes=classes)
-    )
-
-
 def test_a_pickled_evaluation_notices_the_same() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.3

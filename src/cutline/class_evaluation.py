@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from .class_sample import (
     score_matrix_of,
     unordered,
 )
+from .comparison import compare_samples
 from .decide.operating import RiskCoverage, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
-from .estimate import BY_REPLICATES, INTERVAL, Estimate, Settings
+from .estimate import BY_REPLICATES, Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
 from .inference.class_intervals import (
@@ -36,12 +37,13 @@ from .inference.class_intervals import (
     measure_spread,
     share_of,
 )
+from .inference.differences import DifferenceTest
 from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .inference.resampling import enough_replicates
 from .partition import rows_by
 from .quotas import parse_quota
-from .sources.arrays import as_column, make_sample
+from .sources.arrays import Sample, as_column, make_sample
 from .table import (
     ByMeasure,
     DictResult,
@@ -54,7 +56,7 @@ from .table import (
     format_value,
     pluralize,
 )
-from .types import Floats, IntervalName, Labels, MeasureLike, QuotaLike, Scores
+from .types import Floats, Labels, MeasureLike, QuotaLike, Scores
 from .validate import check_whole, checked
 from .verdict import Models, differences_of
 
@@ -256,10 +258,6 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
     def risk_coverage(self) -> RiskCoverage:
         """Error rate if only the most confident cases are answered, by the share answered."""
         self._need_scores("the risk–coverage curve")
-        return self._risk_coverage
-
-    @cached_property
-    def _risk_coverage(self) -> RiskCoverage:
         spec = parse_measure("risk_coverage_area", several=True)
         area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
         return risk_coverage(self.totals, area, self.settings.level)
@@ -272,27 +270,24 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         threshold: float | None = None,
         quota: QuotaLike | None = None,
         measures: Sequence[MeasureLike] | None = None,
-        interval: IntervalName | Literal["same"] | None = "same",
         prevalence: float | None = None,
     ) -> Evaluation:
         """One class against the rest as a binary Evaluation, with every tool for quotas; options as for evaluate()."""
         at = look_up({name: k for k, name in enumerate(self.classes)}, label, "label")
         self._need_scores("an evaluation of one class")
-        s, own = self.sample, self.settings
-        assert s.matrix is not None
-        if isinstance(interval, str) and interval == "same":
-            interval = "auto" if own.interval == "delta" else own.interval  # type: ignore[assignment]
-        interval = INTERVAL(interval, "interval")
-        score = np.ascontiguousarray(s.matrix[:, at])
-        return evaluate_sample(
-            make_sample(s.code == at, score, sample_weight=s.weight, clusters=s.cluster),
-            name=str(label),
-            threshold=threshold,
-            quota=parse_quota(quota),
-            measures=measures,
-            settings=Settings(interval, own.level, own.n_resamples, own.seed, progress=own.progress),
-            prevalence=prevalence,
-        )
+        how: dict[str, Any] = {"threshold": threshold, "quota": quota, "measures": measures, "prevalence": prevalence}
+        return evaluate_sample(self._against_rest(at), name=str(label), settings=self._binary_settings, **how)
+
+    def _against_rest(self, at: int, *, decided: bool = False) -> Sample:
+        """The rows as those of one class and of the rest, with its scores or (``decided``) its predictions."""
+        s = self.sample
+        score = (s.predicted == at).astype(np.float64) if decided or s.matrix is None else s.matrix[:, at]
+        return make_sample(s.code == at, np.ascontiguousarray(score), sample_weight=s.weight, clusters=s.cluster)
+
+    @property
+    def _binary_settings(self) -> Settings:
+        """How the intervals of one class against the rest are made."""
+        return replace(self.settings, interval="auto") if self.settings.interval == "delta" else self.settings
 
     def _need_scores(self, what: str) -> None:
         if self.sample.matrix is None:
@@ -337,13 +332,6 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
             sentences.append(
                 f"{verbatim(ev.name)} names every class without an error: was it made from the labels, or fitted on "
                 "these rows?"
-            )
-        matrix = ev.sample.matrix
-        whole = matrix is not None and bool(((matrix == np.round(matrix)) & (matrix >= 0.0)).all())
-        if matrix is not None and whole and matrix.shape[0] == matrix.shape[1] and matrix.max() > 1.0:
-            sentences.append(
-                f"{verbatim(ev.name)} has a row for each class and whole numbers as scores: if it is a confusion "
-                "matrix, give the real and the predicted class of each case instead."
             )
         zeros = ev.facts["zero_probabilities"]
         for key, spec in ev.specs.items() if zeros else ():
@@ -443,29 +431,21 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
         difference in a simulation.
         """
         decides = parse_measure(measure).measure.needs_threshold
-        first, interval = self.first.sample, self.settings.interval
-        how: dict[str, Any] = {"threshold": 0.5 if decides else None, "quota": None, "measures": [measure]}
-        how["settings"] = replace(self.settings, interval="auto" if interval == "delta" else interval)
-        rows: list[dict[str, Any]] = []
-        pairs: list[tuple[str, str, float, tests.DifferenceTest]] = []
-        for k, label in enumerate(first.classes):
-            drawn: dict[str, dict[str, Any]] = {name: {} for name in self.evaluations}
-            models: dict[str, Evaluation] = {}
+        settings, rows = self.first._binary_settings, []
+        pairs: list[tuple[str, str, float, DifferenceTest]] = []
+        for k, label in enumerate(self.first.classes):
+            samples = {}
             for name, ev in self.evaluations.items():
                 if not decides:
                     ev._need_scores(measure)
-                s = ev.sample
-                score = (s.predicted == k).astype(np.float64) if s.matrix is None or decides else s.matrix[:, k]
-                sample = make_sample(s.code == k, score, sample_weight=s.weight, clusters=s.cluster)
-                models[name] = evaluate_sample(sample, name=name, replicates_out=drawn[name], **how)
-            (key, spec), by_rows = *next(iter(models.values())).specs.items(), tests.RowPairs.of(models, paired=True)
-            for a, b in combinations(models, 2):
-                both = models[a].estimates[key], models[b].estimates[key]
-                rankings, replicates = (models[a].ranking, models[b].ranking), (drawn[a].get(key), drawn[b].get(key))
-                pair = tests.Pair(a, b, spec, both, rankings, replicates, how["settings"])
-                tested = pair.difference == pair.difference and interval is not None
-                pairs.append((a, b, pair.difference, by_rows.test(pair) if tested else tests.DifferenceTest()))
-                rows.append({"class": label, "cases": int(np.count_nonzero(first.code == k))})
+                samples[name] = ev._against_rest(k, decided=decides)
+            how: dict[str, Any] = {"threshold": 0.5 if decides else None, "quota": None, "measures": [measure]}
+            models = compare_samples(samples, settings=settings, **how)
+            ((key, spec),) = models.specs.items()
+            for a, b in combinations(samples, 2):
+                gap = models[a].estimates[key].value - models[b].estimates[key].value
+                pairs.append((a, b, gap, models._test(a, b, key)))
+                rows.append({"class": label, "cases": int(np.count_nonzero(self.first.sample.code == k))})
         compared = differences_of(measure, spec.better, pairs, self.settings.level, self.margin)
         title = f"Differences between models by class (a − b), adjusted for {pluralize(len(pairs), 'comparison')}"
         return Table([{**row, **d} for row, d in zip(rows, compared, strict=True)], title)
@@ -516,16 +496,17 @@ def compare_matrices(
     y_true: Labels,
     models: Mapping[str, Any],
     *,
-    settings: Settings,
     classes: Sequence[Any] | None,
     sample_weight: Scores | None,
     clusters: Labels | None,
-    ordered: bool,
     measures: Sequence[MeasureLike] | None,
     margin: float | None,
-    dropped: int = 0,
+    **how: Any,
 ) -> ClassComparison:
-    """Compare models of several classes: score matrices, or columns of predicted classes, by name."""
+    """Compare models of several classes: score matrices, or columns of predicted classes, by name.
+
+    ``how``: as for :func:`evaluate_class_sample`.
+    """
     # the classes of all models: as named, by the columns of a frame, or those of labels and hard predictions
     matrices = {name: given for name, given in models.items() if is_matrix(given)}
     hard = {f"scores[{name!r}]": given for name, given in models.items() if name not in matrices}
@@ -537,22 +518,20 @@ def compare_matrices(
     samples: dict[str, ClassSample] = {}
     for name, given in models.items():
         scores, predicted = (given, None) if name in matrices else (None, given)
-        how: dict[str, Any] = {"classes": common.names, "sample_weight": sample_weight, "clusters": clusters}
+        rows: dict[str, Any] = {"classes": common.names, "sample_weight": sample_weight, "clusters": clusters}
         try:
-            sample = make_class_sample(y_true, scores, predicted=predicted, **how)
+            sample = make_class_sample(y_true, scores, predicted=predicted, **rows)
         except InputError as error:
             if error.argument not in ("score_matrix", "predicted"):
                 raise
-            raise InputError(f"scores[{name!r}]", error.problem, error.remedy, row=error.row) from None
+            raise error.but(argument=f"scores[{name!r}]") from None
         samples[str(name)] = replace(sample, in_order=common.in_order)
     if measures is None:  # all that any model supports; neither end of the overconfidence is better
         richest = max(samples.values(), key=lambda sample: (sample.matrix is not None, sample.are_probabilities))
-        measures = [s for s in default_class_specs(richest, ordered=ordered) if s.measure.name != "overconfidence"]
+        every = default_class_specs(richest, ordered=how["ordered"])
+        measures = [spec for spec in every if spec.measure.name != "overconfidence"]
     evaluations = {
-        name: evaluate_class_sample(
-            sample, name=name, ordered=ordered, measures=measures, settings=settings, dropped=dropped
-        )
-        for name, sample in samples.items()
+        name: evaluate_class_sample(sample, name=name, measures=measures, **how) for name, sample in samples.items()
     }
     return compare_evaluations(evaluations, margin)
 

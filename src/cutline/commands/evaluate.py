@@ -43,7 +43,7 @@ _JUDGED = [
 ]
 # Options that mean nothing where there are several classes, where some labels are known, and where rows are counted.
 _TWO_CLASSES = (
-    *(*o.LABELS, "negate", "worth", "cut_by", "threshold", *_CUTS, "prevalence", "by", "batch", "fairness"),
+    *(*o.LABELS, "negate", "worth", "quota", "cut_by", "threshold", *_CUTS, "prevalence", "by", "batch", "fairness"),
     *("inclusion", "approximate", "tolerance"),
 )
 NOT_SAMPLED = (
