@@ -291,9 +291,11 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
         work = sums(*arguments)
 
         def small(batches: Any) -> Any:
-            from cutline.runtime import tuned
+            from unittest import mock
 
-            with tuned(rows_together=1):
+            from cutline.runtime import TUNING
+
+            with mock.patch.object(TUNING, "rows_together", 1):
                 yield from work(batches)
 
         return small

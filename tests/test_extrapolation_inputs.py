@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from cutline.errors import InputError
 from cutline.extrapolation import extrapolate, extrapolate_cost
 from cutline.extrapolation.task_inputs import from_embeddings, from_scores
 from cutline.extrapolation.tasks import middle_and_spread
-from cutline.runtime import tuned
+from cutline.runtime import TUNING
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
 
@@ -49,7 +50,7 @@ def test_cosine_ignores_lengths(task: tuple[np.ndarray, ...]) -> None:
 def test_blocks_do_not_show(task: tuple[np.ndarray, ...]) -> None:
     gallery, probes, _ = task
     whole = from_embeddings(gallery, probes)
-    with tuned(cells_at_once=70):
+    with mock.patch.object(TUNING, "cells_at_once", 70):
         blocks = from_embeddings(gallery, probes)
     np.testing.assert_array_equal(whole.beaten, blocks.beaten)
     np.testing.assert_allclose(

@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import cutline as cl
 from cutline.inference.retraining import OutOfBag, PermutationTest
-from cutline.runtime import tuned
+from cutline.runtime import TUNING
 from cutline.sklearn import evaluate_cv
 
 
@@ -189,7 +190,7 @@ def test_undefined_under_permutation_is_an_error() -> None:
 
 @pytest.fixture
 def always_parallel() -> Iterator[None]:
-    with tuned(worth_processes=0.0):
+    with mock.patch.object(TUNING, "worth_processes", 0.0):
         yield
 
 

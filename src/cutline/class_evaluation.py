@@ -26,11 +26,10 @@ from .class_sample import (
 from .comparison import compare_samples
 from .decide.operating import RiskCoverage, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
-from .estimate import BY_REPLICATES, Estimate, Settings
+from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
 from .inference.class_intervals import (
-    class_replicates,
     column_estimates,
     estimate_classes,
     has_few,
@@ -40,7 +39,6 @@ from .inference.class_intervals import (
 from .inference.differences import DifferenceTest
 from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
-from .inference.resampling import enough_replicates
 from .partition import rows_by
 from .quotas import parse_quota
 from .sources.arrays import Sample, as_column, make_sample
@@ -389,13 +387,12 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
     specs: Mapping[str, Spec]
     settings: Settings
     margin: float | None = None
-    replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
     by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
 
     def with_measures(self, *measures: str) -> ClassComparison:
         """The same models by other measures."""
         evaluations = {name: ev.with_measures(*measures) for name, ev in self.evaluations.items()}
-        return compare_evaluations(evaluations, self.margin)
+        return replace(self, evaluations=evaluations, specs=next(iter(evaluations.values())).specs)
 
     def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
@@ -404,11 +401,7 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
         if gap != gap or self.settings.interval is None:
             return tests.DifferenceTest()
         level = self.settings.level
-        if self.replicates:
-            drawn = self.replicates[a][spec] - self.replicates[b][spec]
-            made = tests.DifferenceTest(*tests.summary(drawn, level), "paired bootstrap")
-        else:
-            made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
+        made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.interval == "wilson" and spec.measure.reads == "decisions" and plain:
             exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
@@ -533,16 +526,5 @@ def compare_matrices(
     evaluations = {
         name: evaluate_class_sample(sample, name=name, measures=measures, **how) for name, sample in samples.items()
     }
-    return compare_evaluations(evaluations, margin)
-
-
-def compare_evaluations(evaluations: Mapping[str, ClassEvaluation], margin: float | None) -> ClassComparison:
-    """Compare models of several classes that were evaluated on the same rows."""
     first = next(iter(evaluations.values()))
-    specs, settings, drawn = first.specs, first.settings, {}
-    if settings.interval in BY_REPLICATES:
-        for name, ev in evaluations.items():
-            known = [spec for key, spec in specs.items() if ev.estimates[key].value == ev.estimates[key].value]
-            count = enough_replicates(settings.n_resamples, len(ev.sample))
-            drawn[name] = class_replicates(ev.totals, known, count, settings.seed, settings.progress)
-    return ClassComparison(evaluations, specs, settings, margin, drawn)
+    return ClassComparison(evaluations, first.specs, first.settings, margin)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError, listed, show
+from .errors import InputError, different_lengths, listed, show
 from .kernels import compiled
 from .partition import Partition
 from .sources import rules
@@ -127,29 +127,21 @@ def make_class_sample(
     if score_matrix is None and predicted is None:
         raise InputError("score_matrix", "is missing", "pass a score for each case and class, or {predicted} alone")
     if len(getattr(y_true, "shape", ())) == 2:
-        raise InputError(
-            "y_true", f"has shape {y_true.shape}, not one column", "pass the class of each case, not a column for each"
-        )
+        raise InputError("y_true", f"has shape {y_true.shape}, not one column", "pass the class of each case")
     label = as_column(y_true, "y_true")
     matrix = None if score_matrix is None else score_matrix_of(score_matrix)
     answer = None if predicted is None else as_column(predicted, "predicted")
     for values, argument in ((matrix, "score_matrix"), (answer, "predicted")):
         if values is not None and len(values) != len(label):
-            raise InputError(
-                argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case"
-            )
+            raise different_lengths(argument, len(values), "y_true", len(label))
     labels = {"y_true": label} if answer is None else {"y_true": label, "predicted": answer}
     naming = find_classes(y_true, score_matrix, classes, labels, None if matrix is None else matrix.shape[1])
-    names = naming.names
+    names = [name.item() if isinstance(name, np.generic) else name for name in naming.names]
     if matrix is not None and naming.columns is not None:
         matrix = matrix[:, naming.columns]
     if matrix is not None and len(names) != matrix.shape[1]:
-        raise InputError(
-            "score_matrix",
-            f"has {matrix.shape[1]} columns but there are {len(names)} classes",
-            "name the class of each column with {classes}",
-        )
-    names = [name.item() if isinstance(name, np.generic) else name for name in names]
+        problem = f"has {matrix.shape[1]} columns but there are {len(names)} classes"
+        raise InputError("score_matrix", problem, "name the class of each column with {classes}")
     if unfit := [name for name in names if not isinstance(name, Hashable)]:
         raise InputError("classes", f"contains {show(unfit[0])}, which is not the name of a class")
     if len(set(names)) != len(names):
@@ -211,22 +203,14 @@ def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]
         values = values.to_numpy()
     try:
         matrix = np.asarray(values)
-        if matrix.ndim == 1 and len(matrix):
-            raise InputError(
-                argument,
-                "is one column, not a column for each class",
-                "pass predicted classes as {predicted}",
-            )
-        if matrix.dtype not in (np.float32, np.float64):
+        if matrix.ndim == 2 and matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64, casting="same_kind" if matrix.dtype.kind == "c" else "unsafe")
-    except InputError:
-        raise
     except (TypeError, ValueError, OverflowError):
         raise InputError(argument, "must be a table of numbers", "convert its columns to floats") from None
+    if matrix.ndim == 1 and len(matrix):
+        raise InputError(argument, "is one column, not one for each class", "pass predicted classes as {predicted}")
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(
-            argument, f"has shape {matrix.shape}", "pass one row for each case and one column for each class"
-        )
+        raise InputError(argument, f"has shape {matrix.shape}", "pass a row for each case and a column for each class")
     return matrix
 
 
@@ -298,11 +282,10 @@ def find_classes(
         categories = list(kind.categories)
         if set(present) <= set(categories) and columns in (None, len(categories)):
             if columns is not None and categories != sorted(categories, key=_by_type):
-                raise InputError(
-                    "score_matrix",
-                    f"has no column names, and the categories of the labels ({listed(categories, 6)}) are not sorted",
-                    "name the class of each column with {classes}",
+                problem = (
+                    f"has no column names, and the categories ({listed(categories, 6)}) of the labels are not sorted"
                 )
+                raise InputError("score_matrix", problem, "name the class of each column with {classes}")
             return ClassNames(categories, in_order=True)
     in_order = all(isinstance(value, int | float) for value in present)
     return ClassNames(sorted(present, key=_by_type), in_order=in_order)

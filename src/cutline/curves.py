@@ -150,16 +150,14 @@ def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
         hits, misses, thresholds = hits[1:], misses[1:], thresholds[1:]
     n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
     x, y = points(name, hits, misses, n_pos, n_neg)
-    share, n = n_pos / (n_pos + n_neg), n_pos + n_neg
+    share, unit, cases = n_pos / (n_pos + n_neg), (0.0, 1.0), (0.0, n_pos + n_neg)
     chance = {
-        "roc": ((0.0, 1.0), (0.0, 1.0)),
-        "precision_recall": ((0.0, 1.0), (share, share)),
-        "gain": ((0.0, n), (0.0, n_pos)),
-        "lift": ((0.0, n), (1.0, 1.0)),
-        "hit_rate": ((0.0, n), (share, share)),
-        "qrecall": ((0.0, n), (0.0, 1.0)),
-        "tpr_fpr": ((0.0, 1.0), (0.0, 1.0)),
-    }[name]
+        "precision_recall": (unit, (share, share)),
+        "gain": (cases, (0.0, n_pos)),
+        "lift": (cases, (1.0, 1.0)),
+        "hit_rate": (cases, (share, share)),
+        "qrecall": (cases, unit),
+    }.get(name, (unit, unit))
     other = ratio(misses, n_neg) if name == "tpr_fpr" else None
     return Curve(name, x, y, thresholds, *_LABELS[name], chance, other, banded)
 

@@ -318,10 +318,7 @@ PARAMETERS: dict[str, str] = {
     "selective_voting.vote": "What is averaged: each model's ``'score'``, or its ``'rank'``, which suits models on "
     "different scales.",
     "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
-    **dict.fromkeys(
-        ("threshold_for.quota", "Evaluation.cut.quota"),
-        "The most cases to take: a number, or a share of the list. A tie across the quota stays out.",
-    ),
+    "threshold_for.quota": "The most cases to take: a number, or a share of the list. A tie across it stays out.",
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
     "uplift.source": "Which rows were treated (``treated``), or a table of which the columns are named.",
     "uplift.outcome": "What came of each row: 0 and 1, or an amount; or the name of its column.",
@@ -388,8 +385,6 @@ PARAMETERS: dict[str, str] = {
     "InputError.model": "The model, if there are several.",
     "InputError.but.facts": "The facts to replace, by name.",
     "InputError.located.columns": "The column of each argument.",
-    "Check.sections.terms": "How the front end names arguments.",
-    "Check.tests_sentence.terms": "How the front end names arguments.",
     "ClassComparison.per_class.measure": "A measure string, of one class against the rest.",
     "InputError.render.terms": "How the front end names arguments and rows.",
     "Quotas.of.value": "A range, a text such as ``'20-60'``, a pair (low, high), or a mapping from quota to "

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -57,27 +57,6 @@ class Tuning:
 
 
 TUNING = Tuning()
-
-
-@contextmanager
-def tuned(**sizes: float | None) -> Iterator[None]:
-    """Use other sizes for a while.
-
-    >>> with tuned(rows_per_partition=1000):
-    ...     TUNING.rows_per_partition
-    1000
-    >>> TUNING.rows_per_partition
-    500000
-    """
-    before = asdict(TUNING)
-    unknown = sizes.keys() - before.keys()
-    if unknown:
-        raise TypeError(f"no such size: {', '.join(sorted(unknown))}")
-    TUNING.__dict__.update(sizes)
-    try:
-        yield
-    finally:
-        TUNING.__dict__.update(before)
 
 
 class Progress(contextlib.AbstractContextManager["Progress"]):

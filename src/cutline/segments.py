@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec
-from .class_evaluation import ClassComparison, ClassEvaluation, compare_evaluations, evaluate_class_sample
+from .class_evaluation import ClassComparison, ClassEvaluation, evaluate_class_sample
 from .class_sample import ClassSample, with_rows
 from .comparison import Comparison
 from .decide.selection import SharedList, share_list
@@ -28,15 +28,12 @@ from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
 from .inference.intervals import estimate
-from .inference.limits import jackknife
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
     first_change,
     fit_slope,
     independent_difference,
     independent_ratio,
-    joint_difference,
-    joint_influences,
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
@@ -65,6 +62,7 @@ from .verdict import Difference, Models, differences_of
 
 V = TypeVar("V")
 REST = "the rest"
+_DEPENDENT = "clusters or batches reach into several segments"
 COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _SHOWN_OF_CLASSES = ("accuracy", "macro(f1)", "cohen_kappa", "hand_till_auc", "log_loss", "brier_score")
@@ -93,13 +91,10 @@ class SegmentedRows(PicklesFields):
         problem = "is missing: this table was streamed, and the rows outside a segment were not summed"
         raise InputError("reference", problem, "name the segment to compare with")
 
-    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """The difference of two segments (None: of one and the rest) that share clusters; None where they do not."""
-        return None
-
-    def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Covariance of a measure's values over the segments, given their standard errors."""
-        return np.diag(errors**2)
+    @property
+    def dependent(self) -> bool:
+        """Whether a cluster or batch has rows in several segments, which therefore are not compared."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,67 +153,15 @@ class LoadedSegments(SegmentedRows):
         _, rows = self._rows(at, outside=True)
         return estimate(specs, rows, self._obstacles(rows), self._settings(rows))
 
-    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """By the clusters (or batches) of both, where one reaches into both; None where segments are independent."""
-        if not self._shares_clusters:
-            return None
-        if spec.measure.of_worth:  # sums of worth are not known without each cluster
-            return DifferenceTest()
-        outside = self._influences(one if two is None else two, two is None)
-        influences = self._influences(one, False)[spec], outside[spec]
-        positive = [self.sample.positive[self.partition.rows[at]] for at in (one, two) if at is not None]
-        smaller = min(float(min(n := np.count_nonzero(part), len(part) - n)) for part in positive)
-        return joint_difference((pair[0].value, pair[1].value), influences, smaller, self.whole.settings.level)
-
     @property
     def _cluster(self) -> Any:
         """The cluster of each row, or its batch; None where rows are independent."""
         return self.whole.rows.clusters if isinstance(self.whole.rows, RowEvidence) else None
 
     @cached_property
-    def _shares_clusters(self) -> bool:
+    def dependent(self) -> bool:
+        """Whether a cluster or batch has rows in several segments."""
         return self.partition.divides(self._cluster)
-
-    @cached_property
-    def _influences(self) -> Callable[[int, bool], dict[Spec, Floats]]:
-        return cache(self._find_influences)
-
-    def _find_influences(self, at: int, outside: bool) -> dict[Spec, Floats]:
-        """How much each cluster (or batch) of all rows moves the measures of a segment, or of the rows outside it."""
-        numbers, rows = self._rows(at, outside=outside)
-        units, cluster = int(self._cluster.max()) + 1, self._cluster[numbers]
-        specs = [
-            spec
-            for spec, why in self._obstacles(rows).items()
-            if not why and spec.measure.part not in ("ranking", "columns")
-        ]
-        of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
-        others = [spec for spec in specs if spec not in of_batches]
-        influences = joint_influences(others, rows.sample, rows.ranking, cluster, units, self.whole.settings.seed)
-        if isinstance(rows, BatchRows):
-            # a batch without a row here changes nothing here
-            unit = np.empty(rows.n_units, np.intp)
-            unit[rows.unit_of_batch[rows.batches.codes]] = cluster
-            values = rows.compute(of_batches).values
-            for spec in of_batches:
-                left = np.full(units, values[spec])
-                left[unit] = rows.left_out(spec)
-                influences[spec] = jackknife(left)[1] if np.isfinite(left).all() else np.full(units, np.nan)
-        return influences
-
-    def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Variances of independent segments; of segments that share clusters, from the influence of each cluster."""
-        if not self._shares_clusters:
-            return super().covariance(spec, errors)
-        segments = range(len(self.partition))
-        influences = np.nan_to_num([self._influences(k, False).get(spec, np.empty(0)) for k in segments])
-        joint = influences @ influences.T
-        spread = np.sqrt(np.diag(joint))
-        # variances as the segments' own intervals have them, correlations from the clusters
-        scale = np.where(spread > 0.0, np.maximum(errors, spread) / np.where(spread > 0.0, spread, 1.0), 1.0)
-        scaled = joint * np.outer(scale, scale)
-        scaled[np.diag_indices_from(scaled)] = np.maximum(np.diag(scaled), errors**2)
-        return np.asarray(scaled)
 
     def _listed(self) -> tuple[Sample, NDArray[np.intp]]:
         """All rows, and the segment of each."""
@@ -306,17 +249,10 @@ class ClassSegmentRows(SegmentedRows):
         sample, settings = self._sample(np.flatnonzero(self.partition.codes != at))
         return estimate_classes(ClassTotals(sample), specs, settings)[0]
 
-    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """Not tested where clusters reach into several segments; None where segments are independent."""
-        shared = self.partition.divides(self.whole.sample.cluster)
-        return DifferenceTest(method="clusters reach into several segments") if shared else None
-
-    def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Variances of independent segments."""
-        if self.partition.divides(self.whole.sample.cluster):
-            problem = "reach into several segments, and the trend of several classes needs independent ones"
-            raise InputError("clusters", problem, "leave {clusters} out, or evaluate one class: ev.of(label)")
-        return super().covariance(spec, errors)
+    @cached_property
+    def dependent(self) -> bool:
+        """Whether a cluster has rows in several segments."""
+        return self.partition.divides(self.whole.sample.cluster)
 
 
 def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
@@ -434,9 +370,9 @@ class Segments(BySegment[Any]):
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
 
         If there are two segments, the first is compared with the second. Intervals of differences and ratios combine
-        those of the two independent estimates (MOVER); if clusters span both, they come from leaving out each cluster's
-        rows in both. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
-        number of places are left out (``left_out`` explains why): segments of different sizes do not share them.
+        those of the two independent estimates (MOVER); segments that share clusters or batches are not tested.
+        ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a number of places
+        are left out (``left_out`` explains why): segments of different sizes do not share them.
         """
         if len(self) < 2:
             raise InputError("by", "gives a single segment", "give at least two to compare")
@@ -462,10 +398,11 @@ class Segments(BySegment[Any]):
             for at, theirs in others.items():
                 ev = evaluations[at]
                 pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
-                if all(e.value == e.value for e in pair) and self.settings.interval is not None:
-                    joint = pool.test(at, other, spec, pair)
+                if pool.dependent:
+                    tested = DifferenceTest(method=_DEPENDENT)
+                elif all(e.value == e.value for e in pair) and self.settings.interval is not None:
                     freedoms = _freedom(ev, spec), math.inf if other is None else _freedom(evaluations[other], spec)
-                    tested = independent_difference(*pair, level, freedoms) if joint is None else joint
+                    tested = independent_difference(*pair, level, freedoms)
                 low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
                 value, compared = pair[0].value, pair[1].value
                 reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
@@ -524,10 +461,12 @@ class Segments(BySegment[Any]):
         ``order`` lists the segments in order, if that differs from their own order. Names without an order of their own
         (regions) need it. Segments without a value are left out and named.
         """
-        key, every, keys = self.first[measure].name, list(self.evaluations), self._in_order(order)
+        key, keys = self.first[measure].name, self._in_order(order)
         spec = self.specs[key]
         if why := why_not_comparable(spec):
             raise InputError("measure", f"{key} {why}", COMPARABLE)
+        if self.pool.dependent:
+            raise InputError("by", f"cannot be followed: {_DEPENDENT}", "leave {clusters} or {batch} out")
         if self.settings.interval is None:
             raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
         valued, left_out = [], {}
@@ -543,9 +482,7 @@ class Segments(BySegment[Any]):
         estimates = [ev.estimates[key] for ev in evaluations]
         values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
         level, seed = self.settings.level, self.settings.seed
-        errors, at = np.zeros(len(every)), [every.index(segment) for segment in valued]
-        errors[at] = standard_errors(lows, highs, level)
-        covariance = self.pool.covariance(spec, errors)[np.ix_(at, at)]
+        covariance = np.diag(standard_errors(lows, highs, level) ** 2)
         # cases that a measure's variance goes with: of both classes where their share does not matter, else all
         if isinstance(self.whole, ClassEvaluation):
             sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
@@ -908,16 +845,10 @@ def in_segments(overall: Any, by: Any) -> Any:
     comparisons: dict[Any, Any] = {}
     for k, key in enumerate(partition.keys):
         parts = {name: segments.evaluations[key] for name, segments in models.items()}
-        if isinstance(overall, ClassComparison):
-            comparisons[key] = compare_evaluations(parts, overall.margin)
-            continue
         here = next(iter(parts.values()))
-        comparisons[key] = replace(
-            overall,
-            evaluations=parts,
-            settings=here.settings,
-            quota=here.quota,
-            pairs=RowPairs.of(parts, paired=True),
-            replicates={name: replicates[k] for name, replicates in drawn.items()},
-        )
+        changed: dict[str, Any] = {"evaluations": parts, "settings": here.settings}
+        if not isinstance(overall, ClassComparison):
+            replicates = {name: of_segments[k] for name, of_segments in drawn.items()}
+            changed |= {"quota": here.quota, "pairs": RowPairs.of(parts, paired=True), "replicates": replicates}
+        comparisons[key] = replace(overall, **changed)
     return SegmentComparison(comparisons, overall, models, partition.by).overall

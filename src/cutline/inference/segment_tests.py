@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
-from ..ranking import Ranking, row_order
-from ..sources.arrays import Sample
 from ..types import Floats
-from .differences import DifferenceTest, paired_difference
+from .differences import DifferenceTest
 from .limits import combined_freedom, lag_correlation, mover_limits, ratio_limits, t_quantile, two_sided_p, wilson_share
-from .resampling import Resampler, Units, unit_influences
 
 
 def independent_difference(one: Estimate, two: Estimate, level: float, freedoms: tuple[float, float]) -> DifferenceTest:
@@ -50,31 +45,6 @@ def independent_ratio(one: Estimate, two: Estimate) -> Interval:
     if not all(map(math.isfinite, (a, la, ua, b, lb, ub))) or min(la, lb) < 0.0 or ub <= 0.0:
         return Interval(math.nan, math.nan)
     return ratio_limits((a, one.interval), (b, two.interval))
-
-
-def joint_influences(
-    specs: Sequence[Spec], part: Sample, ranking: Ranking, unit: NDArray[Any], units: int, seed: int
-) -> dict[Spec, Floats]:
-    """The influence of each of all clusters on measures of some of the rows.
-
-    ``unit``: the cluster of each of these rows, among all ``units`` clusters. A cluster without a row here changes
-    nothing here.
-    """
-    order = row_order(part)
-    weight = np.empty(0) if part.weight is None else part.weight[order]
-    drawn = Units(np.array([[0, units]]), unit[order].astype(np.int32), weight, units)
-    with np.errstate(all="ignore"):
-        return unit_influences(specs, Resampler(part, ranking, stratified=False, seed=seed, units=drawn))
-
-
-def joint_difference(
-    values: tuple[float, float], influences: tuple[Floats, Floats], smaller_class: float, level: float
-) -> DifferenceTest:
-    """The difference of two parts that share clusters: jackknife over clusters of both at once, sign flips."""
-    influence = influences[0] - influences[1]
-    error = math.sqrt(float((influence**2).sum()))
-    paired = paired_difference(values, influence, smaller_class, "clusters of both, sign flips", error)
-    return DifferenceTest() if paired is None else paired.test(level)
 
 
 # Chosen with months that remember (test_months_that_resemble_each_other_are_no_trend): a line takes up a part of what
