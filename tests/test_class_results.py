@@ -350,7 +350,7 @@ def test_differences_of_segments_of_several_classes() -> None:
     assert seg["a"].facts["tied_predictions"] == 100
     spanning = cl.evaluate(y, p, by=part, clusters=np.arange(400) // 8, measures=["accuracy"]).segments
     assert spanning.differences()[0]["verdict"] == "not tested"
-    assert "clusters reach into several segments" in str(spanning.differences().to_dicts())
+    assert "clusters or batches reach into several segments" in str(spanning.differences().to_dicts())
     with pytest.raises(cl.InputError, match="no one list"):
         seg.at(quota=3)
 
