@@ -240,8 +240,6 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",
-    "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
-    "evaluation.",
     "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "
     "``query``.",
     "doctor.label": "The name of the label column. By default it is guessed from the values.",
