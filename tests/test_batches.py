@@ -461,18 +461,6 @@ def test_without_a_threshold_the_one_that_uses_as_many_places() -> None:
     assert "overflow" in rules.sentences()[1]
 
 
-def test_the_order_within_batches_has_an_auc_of_its_own() -> None:
-    y, s, day, _ = lists(ties=True)
-    moved = s + 3.0 * (day % 2)  # levels differ between days, the order within them does not
-    one, two = (cl.evaluate(y, x, batch=day, measures=["roc_auc"]) for x in (s, moved))
-    assert two["roc_auc"].value < one["roc_auc"].value - 0.05
-    assert two.batches.within_auc.value == pytest.approx(one.batches.within_auc.value)
-    areas = [cl.roc_auc(y[day == k], s[day == k]) for k in range(12)]
-    pairs = [y[day == k].sum() * (~y[day == k]).sum() for k in range(12)]
-    assert one.batches.within_auc.value == pytest.approx(np.average(areas, weights=pairs))
-    assert one.batches.within_auc.low < one.batches.within_auc.value < one.batches.within_auc.high
-
-
 @pytest.mark.parametrize("ties", ["random", "expand", "shrink"])
 def test_select_within_batches_as_if_each_were_a_list(ties: Any) -> None:
     _, s, day, _ = lists(ties=True)
@@ -704,7 +692,7 @@ def test_dependence_is_allowed_for_in_every_interval_of_batches_in_an_order() ->
         pair = cl.compare(y, {"p": p, "q": q}, batch=batch, quota=10, measures=["hit_rate"])
         rules = ev.batches.rules()
         top, within = rules
-        ways[name] = [*ev.estimates.values(), ev.at(quota=10).expected_hits, ev.batches.within_auc, rules[top]["hits"]]
+        ways[name] = [*ev.estimates.values(), ev.at(quota=10).expected_hits, rules[top]["hits"]]
         ways[name] += [pair.difference("p", "q", "hit_rate"), rules.difference(top, within, "hits")]
         point, notes = ev.at(quota=10), " ".join(ev.notices)
         assert ("resemble the one before" in notes) == (name == "order")

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 import cutline as cl
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import parse_measure
-from cutline.inference.differences import FLIPS, DifferenceTest, FlipReference, flipped_scale, sign_matrix
+from cutline.inference.differences import DifferenceTest, flip_reference, flipped_scale, sign_matrix
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler, unit_influences
 from cutline.quotas import resolve_quota
@@ -249,7 +249,7 @@ def test_groups_are_drawn_whole_for_every_model() -> None:
 
 def flips_by_hand(psi: np.ndarray, statistic: float) -> float:
     """Share of flipped signs (the observed ones among them) that come as far, by the formula."""
-    signs = sign_matrix(len(psi), FLIPS, 0)
+    signs = sign_matrix(len(psi), 1999, 0)
     drawn = np.abs(signs @ psi) / math.sqrt((psi**2).sum())
     far = abs(statistic) / math.sqrt(1 + statistic**2 / len(psi))
     return float(((drawn >= far * (1 - 1e-9)).sum() + 1) / (len(signs) + 1))
@@ -291,7 +291,7 @@ def test_the_share_of_flips_is_that_of_very_many_random_ones(shape: str) -> None
         "twenty": rng.normal(size=20),
         "equal": np.where(rng.random(400) < 0.5, 1.0, -1.0) + rng.normal(size=400) / 50.0,
     }[shape]
-    reference = FlipReference.of(psi)
+    reference = flip_reference(psi)
     size, flips = psi / math.sqrt((psi**2).sum()), 60_000
     drawn = np.concatenate(
         [np.abs((2.0 * rng.integers(0, 2, (flips // 20, len(psi))) - 1.0) @ size) for _ in range(20)]

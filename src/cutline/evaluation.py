@@ -18,7 +18,7 @@ from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import Estimate, Settings
-from .inference.batch_rows import BatchRows, whole_list, within_auc
+from .inference.batch_rows import BatchRows, whole_list
 from .inference.evidence import (
     AtPrevalence,
     Evidence,
@@ -316,15 +316,6 @@ class EvaluatedBatches(PicklesFields):
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to evaluate()")
         return batch_rules(self.batch_rows, places, threshold, self.settings)
-
-    @property
-    def within_auc(self) -> Estimate:
-        """AUC over pairs of the same batch: how well each batch's own list is ordered.
-
-        ``ev["roc_auc"]`` compares cases of different batches too. That matters for a single threshold for all batches;
-        the hits at a quota per batch depend only on the order within batches.
-        """
-        return within_auc(self.batch_rows, self.settings)
 
 
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:

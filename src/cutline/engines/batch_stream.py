@@ -155,7 +155,7 @@ class BatchCells:
             if not finite.all():
                 x, mean = np.where(finite, x, 0.0), np.where(finite, mean, 0.0)
             table = [code, step, np.where(alone, start, -1.0), score, np.ones(len(code)), mean, pos, size]
-            table += sums_of_groups(x, pos, size, before)
+            table += sums_of_groups(x, pos, size)
         self._found.append(_joined(table))
         self._kept += self._found[-1].shape[1]
         if self._kept > 4 * TUNING.batch_cells:

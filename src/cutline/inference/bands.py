@@ -219,19 +219,14 @@ def clear_by_flips(
     everywhere. A difference is clear beyond its ``level`` quantile, so that at most 1 − level of comparisons of equal
     models show any clear place. ``hits``: one row for each model. Places that are not ``judged`` are not clear.
     """
-    units = len(influence[0])
-    signs = sign_matrix(units, _FLIPS, seed)
-    most = np.zeros(len(signs))
-    statistics = {}
-    for a, b in combinations(range(len(influence)), 2):
+    signs = sign_matrix(len(influence[0]), _FLIPS, seed)
+
+    def reference(a: int, b: int) -> tuple[Floats, Callable[[Flags], Floats]]:
         psi = influence[a] - influence[b]
-        spread = np.sqrt((psi**2).sum(axis=0))
-        known = judged & (spread > _NOTHING)
-        if known.any():
-            most = np.maximum(most, np.abs(signs @ (psi[:, known] / spread[known])).max(axis=1))
-        statistics[a, b] = np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0)
-    critical = _quantile(most, level)
-    return {pair: np.asarray(flipped_scale(t, units) > critical * (1.0 + _NOTHING)) for pair, t in statistics.items()}
+        spread = np.where(judged, np.sqrt((psi**2).sum(axis=0)), 0.0)
+        return spread, lambda known: signs @ psi[:, known]
+
+    return _clear(hits, reference, level, len(influence[0]))
 
 
 def clear_by_replicates(hits: Floats, drawn: Floats, level: float) -> dict[tuple[int, int], Flags]:
@@ -239,20 +234,24 @@ def clear_by_replicates(hits: Floats, drawn: Floats, level: float) -> dict[tuple
 
     The reference is the largest |difference in a replicate − its mean| in standard errors.
     """
-    most = np.zeros(drawn.shape[1])
-    statistics = {}
-    for a, b in combinations(range(len(drawn)), 2):
+
+    def reference(a: int, b: int) -> tuple[Floats, Callable[[Flags], Floats]]:
         gap = drawn[a] - drawn[b]
-        spread = gap.std(axis=0)
+        return gap.std(axis=0), lambda known: (gap - gap.mean(axis=0))[:, known]
+
+    return _clear(hits, reference, level, 0)
+
+
+def _clear(hits: Floats, reference: Callable[..., Any], level: float, units: int) -> dict[tuple[int, int], Flags]:
+    most, statistics = np.zeros(1), {}
+    for a, b in combinations(range(len(hits)), 2):
+        spread, draws = reference(a, b)
         known = spread > _NOTHING
         if known.any():
-            most = np.maximum(most, np.abs((gap - gap.mean(axis=0))[:, known] / spread[known]).max(axis=1))
-        statistics[a, b] = np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0)
-    critical = _quantile(most, level)
-    return {pair: np.asarray(np.abs(t) > critical * (1.0 + _NOTHING)) for pair, t in statistics.items()}
-
-
-def _quantile(most: Floats, level: float) -> float:
-    """The value that at most 1 − level of the reference, the data among it, reaches; inf where it is too small."""
+            most = np.maximum(most, np.abs(draws(known) / spread[known]).max(axis=1))
+        size = np.abs(np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0))
+        statistics[a, b] = flipped_scale(size, units) if units else size
+    # the value that at most 1 − level of the reference, the data among it, reaches; inf where it is too small
     at = int(np.ceil(level * (len(most) + 1))) - 1
-    return float(np.sort(most)[at]) if at < len(most) else float("inf")
+    critical = float(np.sort(most)[at]) if at < len(most) else float("inf")
+    return {pair: np.asarray(size > critical * (1.0 + _NOTHING)) for pair, size in statistics.items()}

@@ -35,7 +35,7 @@ from ..table import PicklesFields
 from ..types import Floats
 from .closed_forms import QuotaCut, beta_binomial_limits
 from .evidence import RowEvidence
-from .limits import effective_freedom, effective_size, jackknife, serial_inflation, t_quantile, wilson_share, z_of
+from .limits import effective_size, jackknife, serial_inflation, t_quantile, wilson_share, z_of
 from .resampling import Influences, Replicates, Resampled, Resampler
 from .worth import Valued, valued
 
@@ -91,9 +91,9 @@ class BatchGroups(PicklesFields):
         pos = np.where(is_pos[there], size, 0.0)
         if self.sums is None or self.joined is None:
             return BatchGroups(batch, score, pos, size)
-        x, xx, _, xt, won = (np.repeat(column, 2)[there] for column in self.sums)
+        x, xx, _, xt = (np.repeat(column, 2)[there] for column in self.sums)
         share = size / np.repeat(self.size, 2)[there]
-        sums = np.stack([np.where(pos > 0.0, xt, x - xt), xx * share, pos, np.where(pos > 0.0, xt, 0.0), won * share])
+        sums = np.stack([np.where(pos > 0.0, xt, x - xt), xx * share, pos, np.where(pos > 0.0, xt, 0.0)])
         return BatchGroups(batch, score, pos, size, np.repeat(self.joined, 2)[there], sums)
 
 
@@ -107,12 +107,9 @@ def group_cases(
     return code[starts], score[starts], np.add.reduceat(pos, starts), np.add.reduceat(size, starts)
 
 
-def sums_of_groups(x: Floats, pos: Floats, size: Floats, before: Floats) -> tuple[Floats, ...]:
-    """What groups add to the moments of the taken (x, xx, tt, xt), and the pairs that their negatives lose.
-
-    ``x`` is the score on some scale, ``before`` the positives that come before the group in its batch.
-    """
-    return x * size, x * x * size, pos**2 / size, x * pos, (size - pos) * (before + pos / 2.0)
+def sums_of_groups(x: Floats, pos: Floats, size: Floats) -> tuple[Floats, ...]:
+    """What groups add to the moments of the taken (x, xx, tt, xt); ``x`` is the score on some scale."""
+    return x * size, x * x * size, pos**2 / size, x * pos
 
 
 class BatchLists:
@@ -132,11 +129,9 @@ class BatchLists:
                 middle = float(score[finite].mean())
                 score = np.where(finite, score - middle, 0.0)
             x = score / (float(np.abs(score).max(initial=0.0)) or 1.0)
-            before = positives[:-1] - positives[first[self.batch]]
-            sums = sums_of_groups(x, self.pos, self.size, before)
+            sums = sums_of_groups(x, self.pos, self.size)
         self._ends = np.concatenate([[0.0], np.cumsum(self.size)])
-        self._sums = [positives, *(np.concatenate([[0.0], np.cumsum(part)]) for part in sums[:4])]
-        self.lost = sums[4]  # pairs within a batch that the negatives of each group lose
+        self._sums = [positives, *(np.concatenate([[0.0], np.cumsum(part)]) for part in sums)]
         self.first_group = first
         self._start = self._ends[first]
         self.cases = np.diff(self._start)
@@ -514,21 +509,3 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
     variance = max(spread, binomial * (1.0 + 1.0 / count))
     rho = (variance / binomial - 1.0) / max(most - 1.0, 1.0) if most > 1.0 else 0.0
     return BatchForecast(mean, beta_binomial_limits(round(most), rate, rho, variance, level), widening)
-
-
-def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
-    """AUC over pairs of a positive and a negative of one batch, with an interval from leaving units out."""
-    lists = rows.lists()
-    won = rows.by_unit(np.bincount(lists.batch, lists.lost, len(lists.cases)).astype(np.float64))
-    pairs = rows.by_unit(lists.positives * (lists.cases - lists.positives))
-    total = float(pairs.sum())
-    if not total > 0.0:
-        return Estimate("within_batch_auc", math.nan, reason="no batch has both classes")
-    value = float(won.sum()) / total
-    if settings.interval is None or rows.n_units < 2:
-        return Estimate("within_batch_auc", value)
-    with np.errstate(all="ignore"):
-        error, psi = jackknife((won.sum() - won) / (total - pairs))
-    error *= rows.widening(psi)
-    low, high = share_limits(value, error, effective_freedom(psi), rows.units, settings.level)
-    return Estimate("within_batch_auc", value, low, high, settings.level, "batches")

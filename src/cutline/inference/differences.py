@@ -27,7 +27,6 @@ from ..types import Floats
 from .limits import effective_freedom, t_quantile, two_sided_p
 
 EXACT_UNITS = 11  # units up to which all flips are made: 2¹⁰ of them
-FLIPS = 1999  # for what is read from the flips of several models at once, where only random ones tell
 
 
 def all_signs(units: int) -> Floats:
