@@ -16,7 +16,6 @@ from .catalogue.declare import Spec
 from .decide.error_costs import Cheapest, ErrorPrices, cheapest
 from .decide.model_choice import (
     GOALS,
-    Clear,
     Consistency,
     Recommendation,
     SwapSet,
@@ -112,15 +111,15 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
                 influence.append(bands.curve_influence(model.sample, model.ranking, by, grid, *unit, **how))
             judged = bands.places_to_judge(rows[0].ranking, by, grid)
             clear = bands.clear_by_flips(hits, influence, judged, s.level, s.seed) if len(rows) > 1 else {}
-            return leads(rankings, by, places, Clear.of(grid, hits, clear, "sign flips, all places at once"))
+            return leads(rankings, by, places, grid, clear, "sign flips, all places at once")
         of_each, grids, replicated = zip(*(ev.rows.lead(by, s) for ev in self.evaluations.values()), strict=True)
         places, grid, drawn = np.unique(np.concatenate(of_each)), grids[0], np.array(replicated)
         hits = np.array([bands.hits_by(ranking, by, grid) for ranking in rankings.values()])
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
-            return leads(rankings, by, places, Clear.of(grid, hits, none, "not judged: no replicates"))
+            return leads(rankings, by, places, grid, none, "not judged: no replicates")
         clear = bands.clear_by_replicates(hits, drawn, s.level)
-        return leads(rankings, by, places, Clear.of(grid, hits, clear, "replicates, all places at once"))
+        return leads(rankings, by, places, grid, clear, "replicates, all places at once")
 
     def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""

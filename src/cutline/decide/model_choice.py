@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,6 +219,11 @@ class Consistency(HasSections, DictResult):
     ``ranking`` and ``errors`` are the differences by Linear Ranking and by the error rate.
     """
 
+    document: ClassVar[tuple[str, ...]] = (
+        *("a", "b", "threshold", "crossings", "decisions_a", "decisions_b", "switches", "pairs_a", "pairs_b"),
+        *("expected_crossings", "gain", "expected_gain", "beyond", "p_value", "verdict", "sentence"),
+    )
+
     a: str
     b: str
     threshold: float
@@ -295,16 +300,6 @@ class Consistency(HasSections, DictResult):
             right = {f"{self.a} right": right_a, f"{self.b} right": right_b, "difference": right_a - right_b}
             rows.append({"of": of, "differ": right_a + right_b, **right, "adjusted p": tested.p_adjusted})
         return Table(rows, f"Where {self.a} and {self.b} differ")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts, what the order switches give on average, the test and the answer."""
-        beyond = self.beyond.to_dict("beyond")
-        return {
-            **values_of(self, "a", "b", "threshold", "crossings", "decisions_a", "decisions_b", "switches"),
-            **values_of(self, "pairs_a", "pairs_b", "expected_crossings", "gain", "expected_gain"),
-            **beyond,
-            **values_of(self, "p_value", "verdict", "sentence"),
-        }
 
     def sections(self) -> list[Section]:
         """The answer, the counts behind it, and the test."""
@@ -391,65 +386,45 @@ def order_switches(positive: NDArray[np.bool_], one: Floats, two: Floats) -> flo
     return (n_pos * (len(one) - n_pos) - float(tied) - alike_apart) / 2.0
 
 
-@dataclass(frozen=True)
-class Clear:
-    """Which model is clearly ahead of every other at each place of ``grid``: its number, or -1; judged for all at once.
-
-    ``method`` tells how.
-    """
-
-    grid: Floats
-    leader: NDArray[np.int64]
-    method: str
-
-    @classmethod
-    def of(cls, grid: Floats, hits: Floats, pairs: Mapping[tuple[int, int], Any], method: str) -> Clear:
-        """From where each of the ``pairs`` is told apart; ``hits``: positives found by model and place."""
-        best = hits.argmax(axis=0)
-        sure = np.ones(len(grid), dtype=np.bool_)
-        for (a, b), apart in pairs.items():
-            sure &= apart | ((best != a) & (best != b))
-        return cls(grid, np.where(sure, best, -1), method)
-
-    def at(self, places: Floats) -> NDArray[np.int64]:
-        """The clear leader at each place: one that is so at the places of the grid on both sides of it; else -1."""
-        left = np.clip(np.searchsorted(self.grid, places, side="right") - 1, 0, len(self.grid) - 1)
-        right = np.clip(np.searchsorted(self.grid, places, side="left"), 0, len(self.grid) - 1)
-        return np.where(self.leader[left] == self.leader[right], self.leader[left], -1)
-
-
-def _stretches(axis: str, rankings: Mapping[str, Ranking], places: Floats, state: NDArray[Any]) -> list[Any]:
-    """Where the columns of a state stay the same: a slice of the places, and its ends in units of the axis."""
-    changes = np.flatnonzero((state[:, 1:] != state[:, :-1]).any(axis=0)) + 1
-    negatives = float(next(iter(rankings.values())).n_neg)
-    stretches = []
-    for start, end in pairwise([0, *changes.tolist(), len(places)]):
-        ends = float(places[start]), float(places[end - 1])
-        first, last = map(int, ends) if axis == "quota" else (place / negatives for place in ends)
-        stretches.append((slice(start, end), {"from": first, "to": last}))
-    return stretches
-
-
-def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Clear) -> Table:
+def leads(
+    rankings: Mapping[str, Ranking],
+    axis: str,
+    places: Floats,
+    grid: Floats,
+    apart: Mapping[tuple[int, int], Any],
+    method: str,
+) -> Table:
     """From where to where one model clearly finds the most positives (Arbel & Rokach Fig. 4), the rest joined.
 
-    ``clear``: it leads at all places and over all models at once. ``more_hits``: mean lead over the next model.
+    ``apart``: where on the ``grid`` each pair of models is told apart, at all places and over all pairs at once;
+    ``method`` tells how. ``more_hits``: mean lead over the next model.
     """
-    names, method = list(rankings), clear.method
+    names = list(rankings)
     hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
     leader, ahead = np.zeros(len(places), np.int64), np.zeros(len(places))
     if len(names) == 1:
         method = "one model"
     else:
+        on_grid = np.array([hits_by(ranking, axis, grid) for ranking in rankings.values()]).argmax(axis=0)
+        sure = np.ones(len(grid), np.bool_)
+        for (a, b), told in apart.items():
+            sure &= told | ((on_grid != a) & (on_grid != b))
+        clear = np.where(sure, on_grid, -1)
         best, order = hits.argmax(axis=0), np.sort(hits, axis=0)
         ahead = order[-1] - order[-2]  # how many more than the next model
-        leader = np.where((ahead > _SAME) & (clear.at(places) == best), best, -1)
-    rows = []
-    for span, row in _stretches(axis, rankings, places, leader[None]):
-        who = int(leader[span.start])
-        more = 0.0 if who < 0 else float(ahead[span].mean())
-        name = NO_LEADER if who < 0 else names[who]
-        rows.append({**row, "leader": name, "clear": who >= 0, "more_hits": more, "method": method})
+        leads_there = ahead > _SAME
+        for before, side in ((1, "right"), (0, "left")):  # at the places of the grid on both sides
+            near = np.searchsorted(grid, places, side=side) - before  # type: ignore[call-overload]
+            leads_there &= clear[np.clip(near, 0, len(grid) - 1)] == best
+        leader = np.where(leads_there, best, -1)
+    rows, negatives = [], float(next(iter(rankings.values())).n_neg)
+    for start, end in pairwise([0, *(np.flatnonzero(np.diff(leader)) + 1).tolist(), len(places)]):
+        ends = float(places[start]), float(places[end - 1])
+        first, last = map(int, ends) if axis == "quota" else (place / negatives for place in ends)
+        who = int(leader[start])
+        more = 0.0 if who < 0 else float(ahead[start:end].mean())
+        row = {"from": first, "to": last, "leader": NO_LEADER if who < 0 else names[who], "clear": who >= 0}
+        rows.append({**row, "more_hits": more, "method": method})
     return Table(rows, f"Who leads, by {axis}")
 
 
@@ -488,8 +463,8 @@ class SwapSet(HasSections, HasPlot, DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
     ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
-    neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval,
-    ``p_value`` that of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is
+    neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval
+    (Newcombe's hybrid of two Wilson intervals). ``labels_needed`` is
     how many rows of such a swap set must be labelled to detect a difference of the observed size (80% power). ``plot``
     draws the cases that enter and leave, with their hits.
     """
@@ -505,21 +480,7 @@ class SwapSet(HasSections, HasPlot, DictResult):
     hits_entering: float
     hits_leaving: float
     difference: Estimate
-    p_value: float
     labels_needed: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        difference = self.difference.to_dict()
-        return {
-            **values_of(self, "old", "new", "quota", "swapped", "hits_entering", "hits_leaving"),
-            "difference": difference.pop("value"),
-            **difference,
-            "p_value": self.p_value,
-            "labels_needed": self.labels_needed,
-            "entering": self.entering.tolist(),
-            "leaving": self.leaving.tolist(),
-        }
 
     @property
     def sides(self) -> Table:
@@ -553,27 +514,6 @@ class SwapSet(HasSections, HasPlot, DictResult):
         return text
 
 
-class Side(NamedTuple):
-    """One side of a swap: its cases, their hits, the cases of equal weight that they are worth, and their rows."""
-
-    cases: float
-    hits: float
-    size: float
-    rows: float
-
-    @classmethod
-    def of(cls, chance: Floats, weight: Floats, positive: NDArray[np.bool_]) -> Side:
-        """From the chance of each row to be swapped."""
-        cases, squares = float((weight * chance).sum()), float((weight**2 * chance).sum())
-        hits = float((weight * chance)[positive].sum())
-        return cls(cases, hits, cases**2 / squares if squares else 0.0, float(chance.sum()))
-
-    @property
-    def rate(self) -> float:
-        """Hits for each case."""
-        return self.hits / self.cases if self.cases else 0.0
-
-
 def swaps(
     old: Sample, new: Sample, quota: int | float, *, names: tuple[str, str] = ("old", "new"), level: float = 0.95
 ) -> SwapSet:
@@ -581,44 +521,37 @@ def swaps(
 
     Rows with weights count as the cases that they stand for, and as evidence by their effective number.
     """
-    from scipy.stats import fisher_exact
-
     weight = old.row_weight
     places = resolve_quota(quota, len(old) if old.weight is None else float(weight.sum()))
     gained = membership(new.score, places, old.weight) - membership(old.score, places, old.weight)
-    enter, leave = gained > 1e-12, gained < -1e-12
-    a = Side.of(gained[enter], weight[enter], new.positive[enter])
-    b = Side.of(-gained[leave], weight[leave], new.positive[leave])
-    low, high = newcombe(a, b, level)
-
-    def surest(gained: Floats, swapped: NDArray[np.bool_]) -> NDArray[np.intp]:
-        rows = np.flatnonzero(swapped)
-        return rows[np.argsort(-gained[rows], kind="stable")]
-
-    p_value, needed = 1.0, math.inf
-    if a.cases > 0:  # Fisher's test that the hits fall to either side alike; shares inside ties are rounded
-        sizes = [max(1, round(side.size)) for side in (a, b)]
-        hits = [min(n, round(side.rate * side.size)) for n, side in zip(sizes, (a, b), strict=True)]
-        p_value = float(fisher_exact([[k, n - k] for k, n in zip(hits, sizes, strict=True)])[1])
-    if a.cases > 0 and a.rate != b.rate:  # rows, half of them entering, for 80% power to see such a difference
-        p, q = a.rate, b.rate
+    sides: list[Any] = []
+    rows, hits, rates, sizes = 0.0, [], [], []
+    for chance in (gained, -gained):  # of each row to enter, and to leave
+        swapped = np.flatnonzero(chance > 1e-12)
+        sides.append(swapped[np.argsort(-chance[swapped], kind="stable")])
+        each = (weight * chance)[swapped]
+        cases, squares = float(each.sum()), float((weight[swapped] * each).sum())
+        hits.append(float(each[new.positive[swapped]].sum()))
+        rates.append(hits[-1] / cases if cases else 0.0)
+        sizes.append(cases**2 / squares if squares else 0.0)
+        rows += float(chance[swapped].sum())
+    low, high, needed = 0.0, 0.0, math.inf
+    if cases > 0:  # as many leave as enter
+        low, high = (cases * end for end in newcombe(rates, sizes, level))
+    p, q = rates
+    if cases > 0 and p != q:  # rows, half of them entering, for 80% power to see such a difference
         middle = (p + q) / 2.0
         spread = z_of(level) * math.sqrt(2.0 * middle * (1.0 - middle))
         spread += 0.8416 * math.sqrt(p * (1.0 - p) + q * (1.0 - q))  # z of 80%
-        each = (a.rows + b.rows) / (a.size + b.size)  # rows whose weights differ tell less than as many of equal weight
-        needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each)
-    difference = Estimate("difference in hits", a.hits - b.hits, low, high, level, "newcombe")
-    entering, leaving = surest(gained, enter), surest(-gained, leave)
-    return SwapSet(*names, places, entering, leaving, a.cases, a.hits, b.hits, difference, p_value, needed)
+        each_tells = rows / sum(sizes)  # rows whose weights differ tell less than as many of equal weight
+        needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each_tells)
+    difference = Estimate("difference in hits", hits[0] - hits[1], low, high, level, "newcombe")
+    return SwapSet(*names, places, *sides, cases, *hits, difference, needed)
 
 
-def newcombe(a: Side, b: Side, level: float) -> tuple[float, float]:
-    """Interval for the difference in hits: Newcombe's hybrid of two Wilson intervals for the rates of either side."""
-    if a.cases <= 0:
-        return 0.0, 0.0
-    p, q = a.rate, b.rate
-    p_low, p_high = wilson(p * a.size, a.size, level)
-    q_low, q_high = wilson(q * b.size, b.size, level)
-    down = math.hypot(p - p_low, q_high - q)
-    up = math.hypot(p_high - p, q - q_low)
-    return a.cases * max(-1.0, p - q - down), a.cases * min(1.0, p - q + up)
+def newcombe(rates: Sequence[float], sizes: Sequence[float], level: float) -> tuple[float, float]:
+    """Interval for the difference of two rates: Newcombe's hybrid of two Wilson intervals."""
+    (p, q), (n, m) = rates, sizes
+    p_low, p_high = wilson(p * n, n, level)
+    q_low, q_high = wilson(q * m, m, level)
+    return max(-1.0, p - q - math.hypot(p - p_low, q_high - q)), min(1.0, p - q + math.hypot(p_high - p, q - q_low))
