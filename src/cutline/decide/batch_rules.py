@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..catalogue.declare import ratio
-from ..errors import InputError, show
+from ..errors import look_up
 from ..estimate import Estimate, Settings
 from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
@@ -25,13 +25,11 @@ from ..table import (
     Table,
     columns_table,
     count,
-    ends,
-    format_value,
     pluralize,
     values_of,
 )
 from ..types import Floats
-from ..verdict import Models, Verdict
+from ..verdict import Models
 from .operating import OperatingPoint, measured
 
 _NOTHING = 1e-9  # cases: what is left of a tie by rounding
@@ -74,15 +72,15 @@ class BatchPoint(OperatingPoint):
     def note(self) -> str:
         """Anything unusual about these batches, in words; otherwise empty."""
         notes, taken, quota = [], self.cells[:, 1], self.asked
-        none = int(np.count_nonzero(taken == 0.0)) if isinstance(quota, float) else 0
-        if none:
-            few = "batch is" if none == 1 else "batches are"
-            notes.append(f"{none:,} {few} too small for one place at {100 * quota:.4g}%.")  # type: ignore[operator]
-        if self.short and isinstance(quota, int):
-            has = "batch has" if len(taken) == 1 else "batches has" if self.short == 1 else "batches have"
-            whom = "All its cases are taken" if self.short == 1 else "All their cases are taken"
+        if isinstance(quota, float) and (none := int(np.count_nonzero(taken == 0.0))):
+            few = f"{pluralize(none, 'batch', 'batches')} {'is' if none == 1 else 'are'} too small for one place"
+            notes.append(f"{few} at {100 * quota:.4g}%.")
+        if isinstance(quota, int) and self.short:
             used = f"{count(float(taken.sum()))} of {count(quota * len(taken))} places are used"
-            notes.append(f"{self.short:,} of {len(taken):,} {has} fewer than {quota:,} cases. {whom}: {used}.")
+            few = (
+                f"{self.short:,} of {pluralize(len(taken), 'batch', 'batches')} {'has' if self.short == 1 else 'have'}"
+            )
+            notes.append(f"{few} fewer than {quota:,} cases. All of these are taken: {used}.")
         if self.widening > _CLEARLY_WIDER:
             notes.append(
                 f"Batches resemble the one before (correlation {self.lag_correlation:.2f} of their hits): the interval "
@@ -166,13 +164,7 @@ class Rule(PicklesFields):
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, measure: str) -> Estimate:
-        if not isinstance(measure, str) or measure not in self.estimates:
-            raise InputError("measure", f"is {show(measure)}", f"choose {' or '.join(self.estimates)}")
-        return self.estimates[measure]
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each measure."""
-        return [{"measure": key, **e.to_dict()} for key, e in self.estimates.items()]
+        return look_up(self.estimates, measure, "measure")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,21 +234,6 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
             estimates[key] = Estimate(key, value, most * low, most * high, level, "batches")
         return replace(rule, estimates=estimates)
 
-    @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """Which rule has the most hits per batch, and which the most hits per place."""
-        asked = {"hits": "which rule finds most hits in a batch", "hit_rate": "which rule finds most hits per place"}
-        return {key: self.verdict(key, question) for key, question in asked.items()}
-
-    @property
-    def batches(self) -> Table:
-        """Places and hits of each rule, batch by batch."""
-        columns: dict[str, Any] = {"batch": self.rows.batches.names}
-        for rule in (*self.evaluations.values(), self.uncapped):
-            columns[f"{rule.name}: places"] = [*map(_whole, rule.places.tolist())]
-            columns[f"{rule.name}: hits"] = [*map(_whole, rule.hits.tolist())]
-        return columns_table(columns, "Batch by batch")
-
     @cached_property
     def table(self) -> Table:
         """One row for each rule, the threshold without a limit last."""
@@ -302,14 +279,13 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The rules, their differences and verdicts, and the batches."""
+        """The rules, their differences and verdicts."""
         return {
             **values_of(self, "quota", "threshold", "matched"),
             "batch_order": self.rows.batches.order,
             "rules": self.table.to_dicts(),
             "differences": self.differences.to_dicts(),
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts.values()],
-            "batches": self.batches.to_dicts(),
+            "verdicts": [verdict.to_dict() for verdict in self.decided],
         }
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -318,21 +294,8 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
 
     def sections(self) -> list[Section]:
         """The comparison in words, and a row for each rule."""
-        rows = [
-            {
-                "rule": row["rule"],
-                "hits": count(row["hits"]),
-                "places used": count(row["places"]),
-                "hit rate": format_value(row["hit_rate"]),
-                "hits per batch": format_value(row["hits_per_batch"]),
-                "interval": ends(row["low"], row["high"]),
-                "batches that overflow": count(row["overflow"]),
-                "batches with empty places": count(row["unfilled"]),
-            }
-            for row in self.table
-        ]
-        title = "The best of each batch, or one threshold for all"
-        return [Section("rules", [*self.sentences(), Table(rows)], title)]
+        shown = [{key.replace("_", " "): value for key, value in row.items()} for row in self.table]
+        return [Section("rules", [*self.sentences(), Table(shown)], "The best of each batch, or one threshold for all")]
 
 
 def _signed(value: float) -> str:

@@ -466,10 +466,6 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
         }
         return columns_table(columns, f"Net benefit of {self.name}")
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each threshold probability."""
-        return self.table.to_dicts()
-
     def to_dict(self) -> dict[str, Any]:
         """Name, level and the rows of the curve."""
         return {"name": self.name, "level": self.level, "curve": self.to_dicts()}

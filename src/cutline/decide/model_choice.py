@@ -546,7 +546,7 @@ def swaps(
         each_tells = rows / sum(sizes)  # rows whose weights differ tell less than as many of equal weight
         needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each_tells)
     difference = Estimate("difference in hits", hits[0] - hits[1], low, high, level, "newcombe")
-    return SwapSet(*names, places, *sides, cases, *hits, difference, needed)
+    return SwapSet(*names, places, sides[0], sides[1], cases, hits[0], hits[1], difference, needed)
 
 
 def newcombe(rates: Sequence[float], sizes: Sequence[float], level: float) -> tuple[float, float]:

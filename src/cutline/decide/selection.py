@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..errors import InputError, listed, show
+from ..errors import InputError, look_up, show
 from ..estimate import Estimate, Interval
 from ..inference.batch_rows import BatchRows, in_batches, places_in
 from ..inference.closed_forms import Cuts
@@ -28,13 +28,11 @@ from ..table import (
     HasPlot,
     HasSections,
     Section,
-    ShownAsTable,
     Table,
     TabularResult,
     columns_table,
     count,
     pluralize,
-    text_table,
 )
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
@@ -217,8 +215,8 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     return columns_table(columns, "Lift by portions of the ranked list")
 
 
-@dataclass(frozen=True, eq=False)
-class SharedList(ShownAsTable, DictResult, TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedList(HasSections, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
@@ -245,11 +243,21 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         places = f"{100 * value:g}% of the cases" if value < 1.0 else f"{count(value)} places"
         return f"{places} in each of {self.batches} batches" if self.batches else places
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each segment."""
-        cases, places, hits = self.rates.cases, self.rates.places, self.hits
-        ratios, ends = zip(*self._ratios, strict=True)
-        low, high = zip(*ends, strict=True)
+    @cached_property
+    def table(self) -> Table:
+        """The segments as rows."""
+        cases, places, hits, rates = self.rates.cases, self.rates.places, self.hits, self.rates
+        ratios, ends = [], []
+        for k in range(len(self)):
+            if self.reference is None:
+                value, limits = rates.to_highest(k, self.level)
+            else:
+                two = self.segments.index(self.reference)
+                value, limits = float(ratio(rates.rates[k], rates.rates[two])), rates.ratio(k, two, self.level)
+                if k == two:
+                    value, limits = 1.0, Interval(math.nan, math.nan)
+            ratios.append(value)
+            ends.append(limits)
         columns = {
             "segment": self.segments,
             "cases": _whole(cases),
@@ -261,24 +269,13 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
             "recall": ratio(hits, self.positives),
             "fpr": ratio(places - hits, cases - self.positives),
             "selection_ratio": ratios,
-            "low": low,
-            "high": high,
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
             "level": [self.level] * len(self),
-            "four_fifths": [*map(_four_fifths, low, high)],
+            "four_fifths": [_four_fifths(*limits) for limits in ends],
         }
-        return columns_table(columns).to_dicts()
-
-    @cached_property
-    def _ratios(self) -> list[tuple[float, Interval]]:
-        rates, nothing = self.rates, Interval(math.nan, math.nan)
-        if self.reference is None:
-            return [rates.to_highest(k, self.level) for k in range(len(self.segments))]
-        two = self.segments.index(self.reference)
-        share = rates.rates
-        return [
-            (1.0, nothing) if k == two else (float(ratio(share[k], share[two])), rates.ratio(k, two, self.level))
-            for k in range(len(self.segments))
-        ]
+        (what, value), *_ = self.cut.items()
+        return columns_table(columns, f"One list for all segments, {what} {value:g}")
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -290,24 +287,13 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         rows = self.to_dicts()
         if isinstance(segment, int) and str(segment) not in self.segments:
             return rows[segment]
-        if str(segment) not in self.segments:
-            raise InputError(None, f"there is no segment {show(segment)}", f"choose from {listed(self.segments)}")
-        return rows[self.segments.index(str(segment))]
+        return look_up(dict(zip(self.segments, rows, strict=True)), str(segment), "segment")
 
     @property
-    def table(self) -> Table:
-        """The segments as rows."""
-        (what, value), *_ = self.cut.items()
-        return Table(self.to_dicts(), f"One list for all segments, {what} {value:g}")
-
-    @property
-    def four_fifths(self) -> Literal["kept", "below", "cannot tell", ""]:
+    def four_fifths(self) -> str:
         """Whether every segment's rate is at least four fifths of the reference's: the same word as in the rows."""
-        words = {_four_fifths(low, high) for _, (low, high) in self._ratios if low == low}
-        for word in ("below", "cannot tell", "kept"):
-            if word in words:
-                return word
-        return ""
+        words = set(self.table.column("four_fifths"))
+        return next((word for word in ("below", "cannot tell", "kept") if word in words), "")
 
     @property
     def sentence(self) -> str:
@@ -319,11 +305,10 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
             return "Selection rates cannot be compared here."
         if self.four_fifths == "kept":
             return f"Four-fifths rule: every selection rate is at least 0.8 of {against}."
-        named: dict[str, list[str]] = {}
-        for name, (_, ends) in zip(self.segments, self._ratios, strict=True):
-            named.setdefault(_four_fifths(*ends), []).append(name)
-        words = {"below": f"below 0.8 of {against} for", "cannot tell": "undecided for"}
-        parts = [f"{told} {', '.join(named[word])}" for word, told in words.items() if word in named]
+        parts = []
+        for word, told in (("below", f"below 0.8 of {against} for"), ("cannot tell", "undecided for")):
+            named = [row["segment"] for row in self.table if row["four_fifths"] == word]
+            parts += [f"{told} {', '.join(named)}"] if named else []
         return f"Four-fifths rule: {'; '.join(parts)}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -331,9 +316,10 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
         return {**content, "four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
 
-    def __repr__(self) -> str:
+    def sections(self) -> list[Section]:
+        """What the four-fifths rule gives, and the segments."""
         rows = [{key: v for key, v in row.items() if key != "level"} for row in self.to_dicts()]
-        return text_table(rows, list(rows[0]), f"{self.table.title}\n{self.sentence}")
+        return [Section("table", [Table(rows, self.table.title), self.sentence])]
 
 
 def _whole(values: Floats) -> list[float]:
@@ -412,6 +398,8 @@ class Screening(HasSections, HasPlot, DictResult):
     stages: Table
     recall: Estimate
 
+    document: ClassVar[tuple[str, ...]] = ("stages", "lost", "cost", "recall", "chosen")
+
     @property
     def lost(self) -> int:
         """Positives lost over all stages."""
@@ -421,11 +409,6 @@ class Screening(HasSections, HasPlot, DictResult):
     def cost(self) -> float:
         """Cost of all stages."""
         return float(sum(row["cost"] for row in self.stages))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The stages and the totals."""
-        stages, recall = self.stages.to_dicts(), self.recall.to_dict("recall")
-        return {"stages": stages, "lost": self.lost, "cost": self.cost, **recall, "chosen": self.chosen.tolist()}
 
     @property
     def summary(self) -> str:
@@ -472,13 +455,11 @@ def screen(
     ([2, 3], 1, 34.0)
     """
     if not isinstance(stages, list | tuple) or not stages:
-        why = "is empty" if isinstance(stages, list | tuple) else f"is {show(stages)}"
-        raise InputError("stages", why, "pass a list with at least one (score, keep)")
+        raise InputError("stages", f"is {show(stages)}", "pass a list with at least one (score, keep)")
     prices = [0.0] * len(stages) if cost is None else list(cost)
     if len(prices) != len(stages):
-        raise InputError(
-            "cost", f"has {len(prices)} entries but there are {len(stages)} stages", "pass one for each stage"
-        )
+        why = f"has {len(prices)} entries but there are {len(stages)} stages"
+        raise InputError("cost", why, "pass one for each stage")
     for k, stage in enumerate(stages):
         if not (isinstance(stage, tuple | list) and len(stage) == 2):
             raise InputError(f"stages[{k}]", f"must be a pair (score, keep), got {type(stage).__name__}", "")
