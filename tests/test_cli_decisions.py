@@ -247,46 +247,6 @@ def test_calibration_of_other_scores_is_refused(scores: str) -> None:
     assert "is not a probability" in said
 
 
-def test_swaps_lists_who_enters_and_who_leaves(models: str, tmp_path) -> None:
-    picture = tmp_path / "swaps.svg"
-    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--score", "new", "--quota", "60"]
-    status, out, _ = run("compare", models, "--swaps", *words, "--plot", picture)
-    assert status == 0
-    assert picture.exists()
-    y, old, new, w = arrays(models)
-    made = cl.compare(y, {"old": old, "new": new}, measures=["roc_auc"]).swaps("old", "new", quota=60)
-    assert f"{made.summary}." in out
-    status, out, _ = run("compare", models, "--swaps", *words, "--format", "csv")
-    rows = [line.split(",") for line in out.splitlines()]
-    assert rows[0] == ["row", "swap", "positive", "old", "new"]
-    assert [int(row[0]) - 1 for row in rows[1:] if row[1] == "enters"] == made.entering.tolist()
-    status, out, _ = run("compare", models, "--swaps", *words, "--weight", "w", "--format", "json")
-    found = json.loads(out)
-    weighted = cl.compare(y, {"old": old, "new": new}, sample_weight=w, measures=["roc_auc"])
-    expected = weighted.swaps("old", "new", quota=60)
-    assert found["difference"] == pytest.approx(expected.difference.value)
-    assert len(found["swapped_rows"]) == len(expected.entering) + len(expected.leaving)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--score", "old", "--score", "new"], "--quota is missing"),
-        (["--score", "old", "--score", "new", "--quota", "20-60"], "one number of places"),
-        (["--score", "old", "--quota", "20"], "give it twice"),
-        (["--score", "old", "--score", "new", "--quota", "2000"], "from 1 to the number of cases, 600"),
-        (
-            ["--score", "old", "--score", "new", "--quota", "20", "--level", "2"],
-            "--level must be strictly between 0 and 1",
-        ),
-    ],
-)
-def test_swaps_refuses_in_a_sentence(models: str, words: list[str], said: str) -> None:
-    status, _, err = run("compare", models, "--swaps", "--label", "bought", "--positive", "yes", *words)
-    assert status == 2
-    assert said in err.splitlines()[-1]
-
-
 def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
     words = ["--label", "bought", "--positive", "yes", "--cost-fp", "1", "--cost-fn", "4", "--resamples", "60"]
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")

@@ -92,12 +92,10 @@ def _base(call: str, path: Path) -> list[str]:
         "evaluate --calibration": [*one, *quick],
         "evaluate --inclusion": ["0.5", *one],
         "compare": [*two, *quick],
-        "compare --swaps": [*two, "--quota", "3"],
         "check": ["roc_auc > 0", *one, *quick],
         "select": ["--score", "p", "--quota", "3"],
         "cut": [*one, "--recall", ".5", *quick],
         "plan": [*one, "--cost", "1", "--value", "3", *quick],
-        "uplift": ["--treated", "y", "--outcome", "q", "--score", "p"],
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],
@@ -110,7 +108,6 @@ def _base(call: str, path: Path) -> list[str]:
 
 
 CALLS = [*(name for name in COMMANDS if name not in SKIPPED), "evaluate --calibration", "evaluate --inclusion"]
-CALLS += ["compare --swaps"]
 
 
 def _options(call: str) -> list[click.Option]:

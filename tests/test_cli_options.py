@@ -29,8 +29,6 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.selection.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
     "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
-    "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["comparison.swaps"]),
-    "uplift": (["--treated", "y", "--outcome", "d", "--score", "p"], ["decide.targeting.uplift"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
@@ -73,9 +71,6 @@ VALUES: dict[str, list[str]] = {
     "inclusion": ["i"],
     "interval": ["bootstrap"],
     "tolerance": ["0.01"],
-    "treated": ["z"],
-    "outcome": ["w"],
-    "propensity": ["i"],
 }
 FLAGS = {"no_intervals"}
 # Options about the file, about what is printed or written, or that turn to another function; and those that a call
@@ -99,13 +94,12 @@ ELSEWHERE = {
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "ordered", "order"),
-    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", "swaps", None),
+    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
 # What an option that turns to another answer takes beside it; anything else is refused.
 TAKEN = {
     "evaluate --calibration": evaluate.OF_CALIBRATION,
-    "compare --swaps": evaluate.OF_SWAPS,
 }
 NOT_BESIDE = {
     "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "inclusion"},
@@ -139,7 +133,6 @@ NOT_BESIDE = {
             "value",
         ),
     },
-    "compare --swaps": {"scores"},  # exactly two
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "cut": {"precision", "specificity", "fpr", "maximize"},
@@ -200,7 +193,6 @@ def test_every_option_changes_the_call_that_it_stands_for(
             raise Called
 
         monkeypatch.setattr(importlib.import_module(f"cutline.{module}"), name, record)
-    monkeypatch.setattr("cutline.commands.reading.say_if_suspicious", lambda rows: None)
 
     def made(*more: str) -> Any:
         calls.clear()
@@ -239,7 +231,6 @@ def test_options_that_are_not_given_have_the_defaults_of_the_library(
         raise Called
 
     monkeypatch.setattr(home, name, record)
-    monkeypatch.setattr("cutline.commands.reading.say_if_suspicious", lambda rows: None)
     CliRunner().invoke(cli, [call.split()[0], str(scored), *given])
     (made,) = calls
     asked = {option.lstrip("-") for option in given if option.startswith("--")} | BY_ITSELF

@@ -79,9 +79,8 @@ def test_no_output_is_an_input(
     for given, written in [
         *[(first, out) for out in (first, "part-1.svg", "./folder/../part-1.svg", "no/../part-1.svg")],
         *[(first, out) for out in ("soft.svg", "hard.svg")],
-        *[(pattern, "part-2.svg") for pattern in ("part-*.svg", "part-[12].svg", "*/../part-?.svg", "part-{1,2}.svg")],
+        *[(pattern, "part-2.svg") for pattern in ("part-*.svg", "part-[12].svg", "*/../part-?.svg")],
         ("soft.svg", "part-1.svg"),
-        (f"file://{first}", "part-1.svg"),
         (tmp_path / "folder", inside),
     ]:
         files = {"file": tmp_path / "elsewhere.csv", source.name: given, goal.name: written}

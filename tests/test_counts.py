@@ -60,7 +60,6 @@ BOTH = {"positives": "pos", "negatives": "neg"}
         {"interval": "bootstrap"},
         {"interval": "bca"},
         {"stratify": True},
-        {"prevalence": (0.1, 0.01)},
     ],
     ids=str,
 )

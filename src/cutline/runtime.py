@@ -51,7 +51,6 @@ class Tuning:
     rows_per_partition: int = 500_000  # rows of a partition on Spark
     tied_share: float = 0.8  # distinct scores per row below which Spark adds equal scores up before the shuffle
     rows_together: int = 65_536  # rows that an executor gathers before it sums them
-    large_text: int = 2**30  # bytes of a text file from which the command line streams it
     cells_at_once: int = 2_000_000  # cells of a score matrix in one step
     worth_processes: float = 2.0  # seconds of fitting below which starting processes costs more than it saves
 

@@ -1,4 +1,4 @@
-"""Commands that tell what to do with scores: ``select``, ``cut``, ``plan``, ``uplift``, ``screen`` and others."""
+"""Commands that tell what to do with scores: ``select``, ``cut``, ``plan``, ``screen`` and others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +16,7 @@ import numpy as np
 from ..errors import InputError, listed, show
 from ..runtime import is_stream, write_whole
 from . import options as o
-from .options import choice, column, command, option, share
+from .options import choice, command, option, share
 from .output import Report, emit, note, settings_line
 from .reading import load, load_models, one_score, opened
 
@@ -104,95 +103,32 @@ def plan(asked: PlanArguments) -> Report:
     """
     from ..decide.planning import plan as plan_arrays
 
-    given_prices: dict[str, Any] = {"cost": asked.cost, "value": asked.value}
-    by_row = [name for name in given_prices.values() if isinstance(name, str)]
-    loaded = load_models(asked, amounts=list(dict.fromkeys(by_row)))
-    y_true, y_score = loaded.arrays
+    prices: dict[str, Any] = {"cost": asked.cost, "value": asked.value}
+    loaded = load_models(asked, amounts=list(dict.fromkeys(p for p in prices.values() if isinstance(p, str))))
     rows: dict[str, Any] = {"clusters": loaded.rows.clusters, **asked.drawn}
-    prices = {name: loaded.amounts.get(price, price) for name, price in given_prices.items()}
-    limits: dict[str, Any] = {name: getattr(asked, name) for name in ("budget", "quota", "cut_by")}
-    made = plan_arrays(y_true, y_score, **prices, **limits, **rows)
+    how: dict[str, Any] = {name: loaded.amounts.get(price, price) for name, price in prices.items()}
+    how |= {**asked.named("budget", "quota", "cut_by"), **rows}
+    made = plan_arrays(*loaded.arrays, **how)
 
     def document() -> dict[str, Any]:
-        here = {
-            "threshold": None if made.cut is None else made.cut.threshold,
-            "hits_here": None if made.cut is None else made.cut.tp,
-            "next_hits_low": made.next_hits.low,
-            "next_hits_high": made.next_hits.high,
-        }
+        here = {"threshold": made.cut.threshold, "hits_here": made.cut.tp} if made.cut is not None else {}
+        here |= {"next_hits_low": made.next_hits.low, "next_hits_high": made.next_hits.high}
         size = {"rows": len(made.taken) - 1, "n_resamples": asked.resamples}
         return {**size, **made.to_dict(), **here, "curve": made.curve.to_dicts()}
 
     def write(path: str) -> None:
         """The page of the scores, opened at the best cut, with the plan as its answer."""
-        from ..present.page import write_page
         from ..verbs import evaluate
 
         ev = evaluate(*loaded.arrays, name=loaded.score, quota=made.quota or None, **rows)
-        title = f"Plan for {loaded.score}"
-        write_page(ev, path, source=loaded.facts, title=title, plan=made, **({} if by_row else prices))
+        source = {} if loaded.amounts else prices
+        ev.to_html(path, source=loaded.facts, title=f"Plan for {loaded.score}", plan=made, **source)
 
-    given = {key: value for key in ("cost", "value", "budget", "quota") if (value := getattr(asked, key))}
-    drawn = {"level": asked.level, "resamples": asked.resamples, "seed": asked.seed}
-    settings = {"rows": len(loaded.rows), **given, **drawn}
+    settings = {
+        "rows": len(loaded.rows),
+        **asked.named("cost", "value", "budget", "quota", "level", "resamples", "seed"),
+    }
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve), page=write)
-
-
-class UpliftArguments(
-    o.Arguments, takes=["file", "scores", "negate", *o.LABELS, "level", *o.READING, *o.PRINTED, "html", "plot"]
-):
-    """The options of ``uplift``."""
-
-    treated: str = column("Column that tells which rows were treated, 1 or 0 (see --positive).", required=True)
-    outcome: str = column("Column with what came of each row: 0 or 1, or an amount.", required=True)
-    propensity: str | None = column("Column with the probability of each row to be treated (default: one for all).")
-    quota: Any = option(
-        "Cases to treat: a number (200) or a share (20%).",
-        callback=o.parsed(o.read_quota),
-        default="20%",
-        show_default=True,
-        metavar="N|P%",
-    )
-
-
-@command(
-    UpliftArguments,
-    """\
-  cutline uplift trial.csv --treated mailed --outcome bought --score p
-  cutline uplift trial.csv --treated mailed --outcome bought --score p --score q --quota 10% --html uplift.html
-  cutline uplift trial.csv --treated arm --positive B --outcome spent --score p --propensity e --plot gain.png
-""",
-    renames={"treatment": "--treated", "y_true": "--treated", "label": "--treated"},
-)
-def uplift(asked: UpliftArguments) -> Report:
-    """Estimate what treating the cases with the highest scores brings, from a randomised trial.
-
-    FILE has one row per case: whether it was treated, what came of it, and its score. With several scores they are
-    compared on the same rows.
-    """
-    from ..decide.targeting import uplift as uplift_of
-    from ..present.page import write_page
-    from ..sources.profiles import matching
-
-    if not asked.scores:
-        raise InputError("score", "is missing", "name the column of each targeting score with {score}")
-    with opened(asked) as table:
-        names = list(dict.fromkeys(name for pattern in asked.scores for name in matching(table, pattern)))
-        numbers = [asked.outcome, *asked.named("propensity").values()]
-        for name, role in zip((asked.treated, *numbers), ("treated", "outcome", "propensity"), strict=False):
-            table.column(name, role)
-            if name in names or (role != "treated" and name == asked.treated):
-                raise InputError(None, f"column {show(name)} is named for two things", "name another one with {score}")
-        rows = load(table, asked, asked.treated, [*names, *numbers])
-    columns = rows.scores
-    scores: Any = {name: columns[name] for name in names} if len(names) > 1 else columns[names[0]]
-    how: dict[str, Any] = {"quota": asked.quota, "level": asked.level}
-    how["propensity"] = None if asked.propensity is None else columns[asked.propensity]
-    result: Any = uplift_of(treated=rows.positive, outcome=columns[asked.outcome], y_score=scores, **how)
-    result = result if len(names) > 1 else replace(result, name=names[0])
-    facts = {"file": asked.file, **asked.named("treated", "outcome", "propensity"), "score": ", ".join(names)}
-    settings = {"rows": len(rows), "quota": asked.quota, "level": asked.level}
-    return Report(result, facts, settings, result.to_dict, result.to_dicts, page=partial(write_page, result))
 
 
 def _stages(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:

@@ -14,7 +14,6 @@ from .options import COMMAND_LINE, argument, column, command, option, refuse, re
 from .output import Report, note
 from .reading import (
     choose_columns,
-    choose_engine,
     counts_named,
     facts_of,
     load,
@@ -51,9 +50,8 @@ NOT_SAMPLED = (
     *("order", "ordered"),
 )
 _OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
-# Options of a test of calibration, and of the rows that change when a model is replaced.
+# Options of a test of calibration.
 OF_CALIBRATION = [*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]
-OF_SWAPS = [*_MODELS, "swaps", "quota", *o.LABELS, "weight", "level", *o.READING, *o.PRINTED, *o.PLOT]
 _ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
@@ -86,7 +84,7 @@ class JudgeArguments(o.Arguments):
         if self.no_intervals and self.interval is not None:
             raise InputError("interval", "does not go with --no-intervals", "leave one of them out")
 
-    def request(self, engine: str) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """What the library's verbs take of a table, beside the columns of labels and scores."""
         taken = self.named("weight", "worth", "decimal", "prevalence", "batch", "threshold", "quota", "missing")
         taken |= {"cost": self.cost if isinstance(self.cost, str) else None, "clusters": self.cluster}
@@ -94,8 +92,8 @@ class JudgeArguments(o.Arguments):
         taken["interval"] = None if self.no_intervals else self.interval or "auto"
         if "resamples" not in self.given:
             taken["n_resamples"] = None  # a stream has a default of its own
-        if engine == "memory":
-            taken["stream"] = False
+        if self.engine != "auto":
+            taken["stream"] = self.engine == "duckdb"
         return taken
 
     def of_labels(self) -> dict[str, Any]:
@@ -106,7 +104,7 @@ class JudgeArguments(o.Arguments):
     def for_classes(self) -> dict[str, Any]:
         """What the library's verbs take of a table of several classes."""
         refuse(self, _TWO_CLASSES, "works with two classes only", _ONE_CLASS)
-        taken = {name: value for name, value in self.request("").items() if name not in ("quota", "cost")}
+        taken = {name: value for name, value in self.request().items() if name not in ("quota", "cost", "stream")}
         return {**taken, "classes": self.order, "ordered": bool(self.ordered or self.order)}
 
 
@@ -191,13 +189,12 @@ def evaluate(asked: EvaluateArguments) -> Report:
             raise InputError("label", problem, "name it with {label}")
     if asked.fairness and not asked.by:
         raise InputError("fairness", "compares segments", "name their column with {by}")
-    engine = "memory" if sampled else choose_engine(asked)
-    goal, cut = _goal(asked, engine), None
-    with opened(asked, engine=engine) as table:
+    goal, cut = _goal(asked), None
+    with opened(asked) as table:
         counted = counts_named(table, asked)
         if counted is not None:
             refuse(asked, _OF_ROWS, "does not go with counts")
-            taken, facts = asked.request(""), counted.facts
+            taken, facts = asked.request(), counted.facts
             named: dict[str, Any] = {} if counted.columns is None else vars(counted.columns) | {"by": taken["by"]}
             if asked.more or asked.min_cell is not None:
                 from ..sources.counts import merge_counts
@@ -216,7 +213,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             columns = choose_columns(table, asked, scores)
             facts = facts_of(asked, columns)
             taken = {"label": columns.label, "score": columns.scores[0], **asked.of_labels()}
-            taken |= asked.request("" if sampled or asked.approximate or asked.tolerance is not None else engine)
+            taken |= asked.request()
             if asked.approximate or asked.tolerance is not None:
                 taken |= {"exact": False, "tolerance": asked.tolerance}
             if asked.inclusion is not None:
@@ -350,7 +347,7 @@ def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how
     return {"page": write, "draw": draw}
 
 
-def _goal(asked: EvaluateArguments, engine: str) -> dict[str, float]:
+def _goal(asked: EvaluateArguments) -> dict[str, float]:
     """The one thing that the cut is to reach or keep, with its value, or what errors cost; empty if none was given."""
     costs, goals = asked.error_costs(), asked.named(*o.GOALS)
     goal = {**goals, **costs}
@@ -361,8 +358,8 @@ def _goal(asked: EvaluateArguments, engine: str) -> dict[str, float]:
         raise InputError(None, f"--{' and --'.join(several)} each set the cut", "give one of them")
     if "precision" in goals and asked.prevalence is not None:
         raise InputError("prevalence", "moves precision, and the cut is found in the file's own", "set a {threshold}")
-    if engine != "memory":
-        raise InputError(several[0], f"cannot set the cut in a stream (--engine {engine})", "leave it out")
+    if asked.engine == "duckdb":
+        raise InputError(several[0], "cannot set the cut in a stream (--engine duckdb)", "leave it out")
     problem = f"does not go with --{several[0]}, which is met for all rows together, and needs independent rows"
     refuse(asked, ("by", "batch", "cluster"), problem, "leave it out, or give a {threshold}")
     return goal
@@ -455,7 +452,7 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "margin", "pairs", "why", "swaps"]):
+class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "margin", "pairs", "why"]):
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
@@ -465,10 +462,6 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "
         section="Output",
     )
     why: bool = option("Explain how the model for each goal is chosen.", section="Output")
-    swaps: bool = option(
-        "Instead: who enters and who leaves the list when the second --score replaces the first (with --quota).",
-        section="Output",
-    )
 
 
 @command(
@@ -478,7 +471,6 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "
   cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
   cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
-  cutline compare scores.csv --label y --score old --score new --quota 500 --swaps --format csv > swapped.csv
 """,
 )
 def compare(asked: CompareArguments) -> Report:
@@ -487,28 +479,23 @@ def compare(asked: CompareArguments) -> Report:
     FILE has one row per case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared. With more than two classes, --score 'a_*' --score 'b_*' name the columns of
     each model, or --predicted the classes it predicted.
-
-    With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how
-    the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1).
     """
+    from ..sources.profiles import is_pattern
     from ..verbs import compare as compare_models
 
     asked.check()
-    if asked.swaps:
-        return _swaps(asked)
-    costs, engine = asked.error_costs(), choose_engine(asked)
-    if costs and engine != "memory":
-        raise InputError("cost_fp", f"is not read from a stream (--engine {engine})", "leave it out")
-    with opened(asked, engine=engine) as table:
-        if asked.label is not None and _of_classes(table, asked, asked.label):
-            return _compare_classes(table, asked, asked.label)
+    costs = asked.error_costs()
+    with opened(asked) as table:
+        patterns = len(asked.scores) > 1 and all(is_pattern(table, score) for score in asked.scores)
+        if asked.label is not None and (asked.predicted or (patterns and not asked.positive)):
+            return _compare_classes(table, asked, asked.label)  # a pattern for the columns of each model
         refuse(asked, ("predicted", "ordered", "order"), "is for several classes", "name each model's: --score 'a_*'")
         columns = choose_columns(table, asked, asked.scores, several=True)
         if len(columns.scores) < 2:
             problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
             raise InputError(None, problem, "name them with {score}")
         taken = {"label": columns.label, "score": columns.scores, "margin": asked.margin, **asked.of_labels()}
-        made = compare_models(table, **taken, **asked.request(engine))
+        made = compare_models(table, **taken, **asked.request())
         cheapest = made.cheapest(**costs) if costs and not asked.by else None
     facts = facts_of(asked, columns)
     if asked.by:
@@ -534,22 +521,6 @@ def compare(asked: CompareArguments) -> Report:
     return replace(report, **pictures(made, report.facts, asked, **how))
 
 
-def _of_classes(table: Any, asked: CompareArguments, label: str) -> bool:
-    """Whether the models have a score column for each class (``--score 'a_*' --score 'b_*'``) or predicted classes."""
-    from ..sources.class_matrix import find_class_columns
-    from ..sources.profiles import matching
-
-    if asked.predicted:
-        return True
-    patterns = asked.scores
-    if asked.positive or len(patterns) < 2 or not all("*" in pattern for pattern in patterns):
-        return False
-    if any(len(matching(table, pattern)) < 2 for pattern in patterns):
-        return False
-    taken = [name for name in (asked.weight, asked.cluster, *asked.by) if name]
-    return all(find_class_columns(table, label, pattern, None, taken) is not None for pattern in patterns)
-
-
 def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     from ..verbs import compare as compare_models
 
@@ -566,44 +537,6 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     shown = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": dropped}
     report = _report(made, facts, asked, more=more, **shown)
     return replace(report, page=pictures(made, report.facts, asked)["page"])
-
-
-def _swaps(asked: CompareArguments) -> Report:
-    """Who enters and who leaves the list when one model replaces another."""
-    from ..quotas import Quotas
-    from ..verbs import compare as compare_arrays
-
-    refuse_others(asked, OF_SWAPS, "cannot be used with --swaps", "leave one of them out")
-    if asked.quota is None or isinstance(asked.quota, Quotas):
-        problem = "is missing" if asked.quota is None else "is a range, and a swap set has one number of places"
-        raise InputError("quota", problem, "write e.g. --quota 500 or --quota 5%")
-    loaded = load_models(asked, asked.scores)
-    rows, names = loaded.rows, loaded.columns.scores
-    if len(names) != 2:
-        means = f" and means {listed(names)}" if len(names) > 1 else ""
-        remedy = "give it twice: first the old model, then the new one"
-        raise InputError("score", f"must name two models{means}", remedy)
-    how: dict[str, Any] = {"sample_weight": rows.weight, "measures": ["roc_auc"], "level": asked.level}
-    made = compare_arrays(rows.positive, rows.scores, **how).swaps(*names, quota=asked.quota)
-
-    def swapped() -> list[dict[str, Any]]:
-        return [
-            {
-                "row": int(k if rows.source_rows is None else rows.source_rows[k]) + 1,
-                "swap": side,
-                "positive": bool(rows.positive[k]),
-                **{name: float(rows.scores[name][k]) for name in names},
-            }
-            for side, those in (("enters", made.entering), ("leaves", made.leaving))
-            for k in those
-        ]
-
-    def document() -> dict[str, Any]:
-        facts = {key: value for key, value in made.to_dict().items() if key not in ("entering", "leaving")}
-        return {"rows": len(rows), **facts, "swapped_rows": swapped()}
-
-    settings = {"rows": len(rows), "quota": made.quota, "level": asked.level}
-    return Report(made, loaded.facts, settings, document, swapped, more=["--format csv (the swapped rows)"])
 
 
 # ---------------------------------------------------------------------------------------------------- conditions

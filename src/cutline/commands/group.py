@@ -35,8 +35,7 @@ SECTIONS = {
     },
     "More": {
         "measures": ("start", "List the measures, or explain one."),
-        "sql": ("warehouse", "Print the query that counts cases in a warehouse."),
-        "uplift": ("decisions", "Whom to treat: the gain of the best, from a trial."),
+        "sql": ("start", "Print the query that counts cases in a warehouse."),
         "label-plan": ("decisions", "Choose which rows to label for one measure."),
         "screen": ("decisions", "Screen in stages: sizes, losses and costs."),
         "vote": ("decisions", "Choose how many of the best models to average."),
@@ -45,12 +44,6 @@ SECTIONS = {
     },
 }
 COMMANDS = {name: module for section in SECTIONS.values() for name, (module, _) in section.items()}
-# Commands that are an option of another one.
-_MOVED = {
-    "calibration": "cutline evaluate --calibration",
-    "audit": "cutline evaluate --inclusion COLUMN",
-    "swaps": "cutline compare --swaps",
-}
 
 EXAMPLES = """\b
 Examples:
@@ -96,7 +89,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = [_MOVED.get(name, name) for name in difflib.get_close_matches(args[0], [*_MOVED, *COMMANDS], n=1)]
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(COMMANDS)}"
             raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -28,6 +28,7 @@ TERMS = "cutline.terms"  # where a context keeps what its command calls an argum
 # What the library calls an argument -> its option; those of the same name are added as they are declared.
 NAMES = {
     "stream=False": "--engine memory",
+    "stream": "--engine",
     "segment": "--by",
     "n_resamples": "--resamples",
     "clusters": "--cluster",
@@ -175,16 +176,6 @@ def read_quota(value: str) -> Any:
     return quota
 
 
-def _read_prevalence(value: str) -> float:
-    """Read a prevalence: ``0.002`` or ``0.2%``."""
-    from ..inference.evidence import as_prevalence
-
-    try:
-        return as_prevalence(read_share(value))
-    except ValueError:
-        raise InputError("prevalence", f"is {show(value)}", "write a share (0.002 or 0.2%)") from None
-
-
 def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
     """Raise an error for more than one score."""
     if len(value) > 1:
@@ -261,11 +252,7 @@ class Arguments:
     fpr: float | None = share("Cut that selects the most cases within this false positive rate.")
     cost_fp: float | None = option("Cost of a false positive; with --cost-fn, finds the cheapest cut.", metavar="COST")
     cost_fn: float | None = option("Cost of a false negative.", metavar="COST")
-    prevalence: float | None = option(
-        "Share of positives where the scores will be used (0.2%).",
-        callback=parsed(_read_prevalence),
-        metavar="SHARE",
-    )
+    prevalence: float | None = share("Share of positives where the scores will be used (0.2%).")
 
     measures: tuple[str, ...] = option(
         "Only this measure, e.g. pem, recall@5%, 'f_beta(beta=2)'; may be repeated.",
@@ -301,7 +288,7 @@ class Arguments:
     missing: Missing | None = choice("What to do with rows without a label or score.", ["error", "drop"])
 
     engine: str = choice(
-        "Large files and patterns stream through DuckDB.",
+        "Load the rows, or sort them on disk and stream them; auto loads up to a million.",
         ["auto", "memory", "duckdb"],
         default="auto",
     )

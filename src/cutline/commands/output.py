@@ -9,14 +9,13 @@ import io
 import itertools
 import json
 import os
-import re
 import shutil
 import stat
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -63,10 +62,14 @@ def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None
 
     Both map an option, or the name of an argument, to the path given there; an input may be a pattern or ``-``.
     """
+    from ..sources.file_formats import files_meant
+
     for option, path in outputs.items():
         _check_writable(path, option)
     goals: list[tuple[str, str | int]] = [("standard output", 1), *outputs.items()]
-    read = [(option, name) for option, path in inputs.items() for name in _files_read(path)]
+    read: list[tuple[str, Any]] = []
+    for option, path in inputs.items():
+        read += [(option, name) for name in ([0] if path == "-" else files_meant(path))]
     for k, (option, goal) in enumerate(goals):
         where = f"{option} {goal}" if k else option
         for source, name in read:
@@ -75,16 +78,6 @@ def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None
         for other, name in goals[int(isinstance(goal, str) and is_stream(goal)) : k]:  # /dev/stdout is meant to be that
             if _one_file(goal, name):
                 raise InputError(None, f"that file is written by {other}, too", "give another name", where=where)
-
-
-def _files_read(path: str) -> list[Any]:
-    """The files of an input. Spark's patterns and addresses are told roughly: rather one file too many."""
-    from ..sources.file_formats import files_meant
-
-    if path == "-":
-        return [0]
-    path = path if os.path.exists(path) else re.sub(r"^file:(//)?", "", path)
-    return files_meant(path) or files_meant(re.sub(r"\{[^{}]*\}", "*", path))
 
 
 def _one_file(goal: str | int, other: str | int) -> bool:
@@ -107,25 +100,19 @@ def _one_file(goal: str | int, other: str | int) -> bool:
 
 def _check_writable(path: str, option: str) -> None:
     """Raise an error for a path that cannot be written."""
-
-    def refuse(problem: str, remedy: str = "give another name") -> NoReturn:
-        raise InputError(None, problem, remedy, where=f"{option} {path}")
-
-    if not path or "\0" in path:
-        refuse("that is not the name of a file")
-    folder, there = os.path.dirname(os.path.realpath(path)), os.path.exists(path)
-    if os.path.isdir(path):
-        refuse("that is a folder", "give the name of a file")
-    if is_stream(path):
-        if not os.access(path, os.W_OK):
-            refuse("it cannot be written to")
-        return
-    if not os.path.isdir(folder):
-        refuse(f"folder {folder} does not exist", "create it first")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        refuse("its folder cannot be written to")
-    if there and not os.access(path, os.W_OK):
-        refuse("that file exists and cannot be overwritten")
+    folder, problem = os.path.dirname(os.path.realpath(path)), ""
+    if not path or os.path.isdir(path):
+        problem = "that is not the name of a file, but a folder" if path else "that is not the name of a file"
+    elif is_stream(path):
+        problem = "" if os.access(path, os.W_OK) else "it cannot be written to"
+    elif not os.path.isdir(folder):
+        problem = f"folder {folder} does not exist"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        problem = "its folder cannot be written to"
+    elif os.path.exists(path) and not os.access(path, os.W_OK):
+        problem = "that file exists and cannot be overwritten"
+    if problem:
+        raise InputError(None, problem, "give another name", where=f"{option} {path}")
 
 
 def check_extra(extra: str, *modules: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -14,16 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show
-from ..runtime import TUNING
-from .options import COMMAND_LINE, COUNTS, TABLE, Arguments
+from .options import COUNTS, TABLE, Arguments
 from .output import note
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
     from ..sources.frames import LoadedColumns
-
-# Bytes from which a file is streamed: columns and compressed text take several times as much when they are loaded.
-_LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28}
 
 
 class Columns(NamedTuple):
@@ -34,8 +28,8 @@ class Columns(NamedTuple):
 
 
 @contextmanager
-def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory") -> Iterator[Any]:
-    """Open the file, or another one that is written alike, where the engine reads it; ``-`` is standard input."""
+def opened(asked: Arguments, file: str | None = None) -> Iterator[Any]:
+    """Open the file, or another one that is written alike; ``-`` is standard input."""
     from ..sources.duckdb import Machine
     from ..sources.file_formats import TextFormat
     from ..sources.open_source import open_source
@@ -44,8 +38,7 @@ def opened(asked: Arguments, file: str | None = None, *, engine: str = "memory")
     of_this_file = {} if file is not None else asked.named("where", "sheet", "skip_rows")
     text = TextFormat(**asked.named("delimiter", "quote", "decimal", "encoding"), **of_this_file)
     machine = Machine(**asked.named("memory_limit", "threads", "temp_directory"))
-    with ExitStack() as stack:
-        table = stack.enter_context(open_source(file or asked.file, None, machine, text))
+    with open_source(file or asked.file, None, machine, text) as table:
         if context is not None and file is None:
             context.meta[TABLE] = table.name
         yield table
@@ -208,7 +201,7 @@ def load_models(
 ) -> Loaded:
     """The rows of some scores; ``several``: where none is named, all columns that can be scores.
 
-    Without ``scores`` those of the one score, and what looks wrong with them. ``amounts``: columns of numbers besides.
+    Without ``scores`` those of the one score. ``amounts``: columns of numbers besides.
     """
     with opened(asked) as table:
         alone = scores is None
@@ -226,8 +219,6 @@ def load_models(
         rows = load(table, asked, columns.label, [*columns.scores, *amounts])
         of_rows = {name: rows.scores[name] for name in amounts}
         rows = replace(rows, scores={name: rows.scores[name] for name in columns.scores})
-    if alone:
-        say_if_suspicious(rows)
     facts = facts_of(asked, columns) | ({"dropped": rows.dropped} if rows.dropped else {})
     return Loaded(table, columns, rows, facts, of_rows)
 
@@ -268,17 +259,6 @@ def say_read(understood: str, dropped: int | None = 0, left: int = 0) -> None:
         note(f"note: {dropped:,} of {dropped + left:,} rows have missing values and are left out")
 
 
-def say_if_suspicious(rows: LoadedColumns) -> None:
-    """What looks wrong with the scores, where a command acts on them and does not report on them."""
-    from ..evaluation import notices_of
-    from ..verbs import evaluate
-
-    for name, score in rows.scores.items():
-        ev = evaluate(rows.positive, score, name=name, sample_weight=rows.weight, measures=["roc_auc"])
-        for sentence in notices_of([ev], COMMAND_LINE):
-            note(f"note: {sentence}")
-
-
 def complete_rows(
     table: DuckTable, asked: Arguments, texts: Sequence[str], numbers: Sequence[str], *, quiet: bool = False
 ) -> NDArray[np.intp] | None:
@@ -289,22 +269,3 @@ def complete_rows(
     if complete is not None and not quiet:
         say_read("", table.count_rows() - len(complete), len(complete))
     return complete
-
-
-# ------------------------------------------------------------------- where the rows are summed: memory or DuckDB
-
-
-def choose_engine(asked: Arguments) -> str:
-    """``memory`` or ``duckdb``; raises an error for what does not go together."""
-    machine = asked.named("memory_limit", "threads", "temp_directory")
-    engine, file = asked.engine, asked.file
-    if engine == "auto":
-        is_pattern = not os.path.exists(file) and glob.has_magic(file)
-        engine = "duckdb" if machine or is_pattern else "memory"
-        size = os.path.getsize(file) if engine == "memory" and os.path.isfile(file) else 0
-        if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
-            note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
-            engine = "duckdb"
-    if machine and engine != "duckdb":
-        raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {engine}", "leave it out")
-    return engine

@@ -1,13 +1,11 @@
-"""``cutline doctor``, ``demo``, ``measures`` and ``experiment``: where to start, and what to look up."""
+"""``cutline doctor``, ``demo``, ``measures``, ``sql`` and ``experiment``: where to start, and what to look up."""
 
 from __future__ import annotations
 
+import csv
 import runpy
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +14,9 @@ import click
 from ..errors import InputError
 from ..table import Section, Table
 from . import options as o
-from .options import argument, command, option
+from .options import InputFile, argument, command, option
 from .output import Report, as_csv, as_json, check_extra, emit, say
+from .reading import negative_labels
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Measure
@@ -56,18 +55,13 @@ def doctor(asked: DoctorArguments) -> Report:
     return Report(diagnosis, {"file": asked.file}, {"rows": diagnosis.rows}, diagnosis.to_dict)
 
 
-@contextmanager
-def example_file() -> Iterator[Path]:
+def example_file() -> Path:
     """The example's CSV: inside an installed package, or in the checkout this package is run from."""
-    packaged = resources.files("cutline") / "data" / "applicants.csv"
-    if packaged.is_file():
-        with resources.as_file(packaged) as path:
-            yield path
-        return
-    checkout = Path(__file__).resolve().parents[3] / "examples" / "applicants.csv"
-    if not checkout.is_file():
-        raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "reinstall cutline")
-    yield checkout
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "data", package.parents[1] / "examples"):
+        if (folder / "applicants.csv").is_file():
+            return folder / "applicants.csv"
+    raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "reinstall cutline")
 
 
 @command(o.Arguments)
@@ -80,13 +74,10 @@ def demo(asked: o.Arguments) -> None:
     from ..present.page import write_page
     from ..verbs import compare
     from .evaluate import settings_of
-    from .reading import load, opened
 
-    with example_file() as path, opened(asked, str(path)) as table:
-        rows = load(table, asked, "completed", MODELS)
-    size = len(rows.positive)
+    comparison = compare(example_file(), label="completed", score=list(MODELS), quota=PLACES)
+    size = comparison.first.facts["rows"]
     say(f"{size} people apply for a course with {PLACES} places. Three models predict who will complete it.\n")
-    comparison = compare(rows.positive, rows.scores, quota=PLACES)
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
     sections = partial(comparison.sections, terms=o.COMMAND_LINE)
     Report(comparison, facts, settings_of(comparison, size), sections=sections).publish("table")
@@ -173,6 +164,78 @@ def _facts_of(measure: Measure) -> dict[str, Any]:
         ),
         "reference": measure.reference,
     }
+
+
+_QUERY = ("label", "scores", *o.LABELS, "by", "batch", "quota", "threshold")
+
+
+class SqlArguments(o.Arguments, takes=[*_QUERY, "missing", "output"]):
+    """The options of ``sql``."""
+
+    table: str | None = option("The table, as the warehouse calls it.", metavar="NAME")
+    dialect: str | None = option("The warehouse: postgres, snowflake, bigquery, clickhouse, trino, …", metavar="NAME")
+    buckets: int | None = option("Buckets of the score (default: 65,536; 256 for each of two scores).")
+    where: str | None = option("Count only rows that meet this condition, in the warehouse's SQL.", metavar="SQL")
+    edges: str | None = option(
+        "Scores that are not probabilities: 'query' prints a first query, its result goes here.", metavar="query|FILE"
+    )
+    refine: str | None = option(
+        "The result of the query: print a second one that resolves the bucket of --quota or --threshold.",
+        type=InputFile(),
+        metavar="FILE",
+    )
+    share: str | None = option(
+        "The result of the query: print it with small cells joined (--min-cell).", type=InputFile(), metavar="FILE"
+    )
+    min_cell: int | None = option("With --share: the least positives, and negatives, that a bucket shows.", metavar="N")
+
+
+@command(
+    SqlArguments,
+    """\
+  cutline sql --dialect postgres --table claims --label fraud --score p > counts.sql
+  cutline sql --dialect snowflake --table claims --label fraud --score p --by region --where "day >= '2024-01-01'"
+  cutline sql --refine result.csv --quota 1000
+  cutline sql --dialect bigquery --table shop.visits --label bought --score a --score b
+  cutline sql --share result.csv --min-cell 10 -o shared.csv
+""",
+)
+def sql(asked: SqlArguments) -> None:
+    """Print the query that counts cases by bucket of the score, for any warehouse.
+
+    Run it there and save the result as CSV: cutline evaluate reads it, with bounds for what the buckets leave open. No
+    row leaves the warehouse. Scores are probabilities; others need --edges. Counts of several sites are evaluated
+    together: cutline evaluate north.csv south.csv.
+    """
+    from ..engines.count_query import sql as query
+    from ..sources.counts import merge_counts
+
+    if (asked.share is None) != (asked.min_cell is None):
+        raise InputError("min_cell", "goes with --share", "give both, or use cutline evaluate --min-cell")
+    if asked.share is not None:
+        others = asked.given - {"share", "min_cell", "missing", "output"}
+        if others:
+            raise InputError(None, f"--share takes no --{min(others).replace('_', '-')}", "leave it out")
+        table = merge_counts([asked.share], min_cell=asked.min_cell, missing=asked.missing or "error")
+        if asked.output is not None:
+            table.to_csv(asked.output)
+            return
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+        return
+    taken: dict[str, Any] = asked.named(
+        *("table", "label", "dialect", "buckets", "batch", "where", "edges", "refine", "quota", "threshold")
+    )
+    taken |= {"score": asked.scores} if asked.scores else {}
+    taken |= {"by": list(asked.by)} if asked.by else {}
+    taken |= {"pos_label": asked.pos_label, "neg_label": negative_labels(asked) or None}
+    text = f"{query(**taken)};"
+    if asked.output is None:
+        click.echo(text)
+        return
+    with open(asked.output, "w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
 
 
 class ExperimentArguments(o.Arguments):
