@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any, Literal
@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats
-from ..validate import one_of
+from ..validate import check_whole, one_of
 from .favorability import Favorability, power_of_atom, power_of_span, spline_moment
 from .tasks import GrowthMethod, TaskEvidence
 
-Constraint = Literal["convex", "monotone", "none"]
-CONSTRAINTS: tuple[Constraint, ...] = ("convex", "monotone", "none")
-# Slopes of the error weaker than this, relative to the error, are rounding.
-_NO_GAIN = 1e-15
-# Columns that non-negative least squares starts with, of each kind; the rounds end what rounding would repeat.
-_START, _MOST_ROUNDS = 200, 60
+# Knots that non-negative least squares starts with: of 10,000 every fiftieth, and as many denser near one. So many to
+# each side of a knot in use are tried next: half of that distance.
+_START, _BESIDE = 200, 25
 # How much harder the row "weights sum to one" pulls than the data: enough to hold it to about 1e-9.
 _SUM_PULL = 1e4
+# Pieces of `mixture`, the atom among them; more change no curve that was seen.
+_PIECES = 150
 # Spreads on the scale of Φ⁻¹(U) that the back-test chooses from. Chosen by hand: narrower ones follow the noise of a
 # few dozen classes, and one as wide as guessing (σ = 1) is the smoothest that can still bend.
 BANDWIDTHS = (0.3, 0.6, 1.0)
@@ -33,7 +32,7 @@ _LOWEST, _HIGHEST = -8.0, 10.0
 # So many misses are told apart one by one; more fall into groups a fiftieth wide, where one more is nothing.
 _EXACT_MISSES, _GROUPS = 60, 300
 # Fixed values that stand for a log-uniform law.
-_LOG_NODES = 160
+_LOG_NODES, _LOG_SHARES = np.polynomial.legendre.leggauss(160)
 # Log-probabilities at which losses are tabulated: e^−40 never shows in a task, and a thirtieth is far below its bends.
 _LOWEST_LOG, _LOG_STEPS = -40.0, 1200
 # Steps of forward differences, on the scale of logarithms; chosen by hand, well above the rounding of a curve.
@@ -61,20 +60,15 @@ class LinearSpline(GrowthMethod):
 
     m: int = 10_000
     knots: tuple[float, ...] | None = None
-    constraint: Constraint = "convex"
+    constraint: Literal["convex", "monotone", "none"] = "convex"
     name: str = "spline"
-    needs_scores: bool = False
 
     def __post_init__(self) -> None:
-        if self.m < 1:
-            raise InputError("m", f"is {self.m}", "give 1 knot or more")
-        one_of(*CONSTRAINTS)(self.constraint, "constraint")
-        if self.knots is not None and len(self.knots) == 0:
-            raise InputError("knots", "is empty", "give one knot or more, or leave it out")
-        if self.knots is not None and not all(0.0 <= a < 1.0 for a in self.knots):
-            raise InputError(
-                "knots", "has a knot outside [0, 1)", "give places on the scale of U, such as (0, 0.5, 0.9)"
-            )
+        check_whole(self.m, "m", 1)
+        one_of("convex", "monotone", "none")(self.constraint, "constraint")
+        if self.knots is not None and (len(self.knots) == 0 or not all(0.0 <= a < 1.0 for a in self.knots)):
+            problem = "is empty" if len(self.knots) == 0 else "has a knot outside [0, 1)"
+            raise InputError("knots", problem, "give places on the scale of U, such as (0, 0.5, 0.9)")
 
     @staticmethod
     def growth_knots(k1: int, k2: int) -> tuple[float, ...]:
@@ -131,7 +125,6 @@ class FunctionBasis(GrowthMethod):
     functions: Sequence[Callable[[Floats], Floats]]
     constraint: Literal["convex", "none"] = "convex"
     name: str = "basis"
-    needs_scores: bool = False
 
     def __post_init__(self) -> None:
         if len(self.functions) == 0:
@@ -152,12 +145,9 @@ class FunctionBasis(GrowthMethod):
             beta = np.linalg.lstsq(matrix, 1.0 - accuracy, rcond=1e-12)[0]
         else:
             beta, _ = nnls(matrix, 1.0 - accuracy)
-        weight = rise @ beta
-        never = float(at_zero @ beta)
-        return Favorability(
-            miss=np.concatenate([[0.0, 1.0], middle]),
-            miss_weight=np.concatenate([[1.0 - weight.sum() - never, never], weight]),
-        )
+        weight, never = rise @ beta, float(at_zero @ beta)
+        atoms = [1.0 - weight.sum() - never, never]
+        return Favorability(np.append([0.0, 1.0], middle), np.append(atoms, weight))
 
 
 @dataclass(frozen=True)
@@ -167,21 +157,14 @@ class UniformMixture(GrowthMethod):
     ``AGA_k = w₀ + Σ_j w_j (1 − (1 − s_j)^k) / (k s_j)``. A linear spline with knot ``a`` is the piece with
     ``s = 1 − a``, so this is the model of Zheng, Achanta & Benjamini (section 5.3) with the constraint they state
     and leave out, D̄(1) ≤ 1: the curve stays inside [0, 1] and falls by construction.
-
-    Examples
-    --------
-    >>> UniformMixture().fit(TaskEvidence(20, np.full(20, 1 / 20))).accuracy([40]).round(4).tolist()
-    [0.025]
     """
 
-    knots: int = 150
     name: str = "mixture"
-    needs_scores: bool = False
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Constrained least squares on the observed curve."""
         k, accuracy, importance = evidence.sketch
-        span, pieces = _uniform_pieces(self.knots, evidence.n_classes, k.tobytes())
+        span, pieces = _uniform_pieces(evidence.n_classes, k.tobytes())
         weight = simplex_weights(pieces, accuracy, importance)
         return Favorability(miss=np.zeros(1), miss_weight=weight[-1:], span=span, span_weight=weight[:-1])
 
@@ -192,32 +175,21 @@ class GaussianBasis(GrowthMethod):
 
     The final version of Zheng, Achanta & Benjamini replaced the splines by this basis and chose ``h`` by how well
     half the classes predict the whole. Without a ``bandwidth`` the back-test does that here.
-
-    Examples
-    --------
-    >>> GaussianBasis(bandwidth=1.0).fit(TaskEvidence(20, np.full(20, 1 / 20))).accuracy([20]).round(3).tolist()
-    [0.05]
     """
 
-    bandwidth: float | None = None
-    needs_scores: bool = False
-
-    @property
-    def name(self) -> str:
-        """``gaussian``, with the bandwidth where it is fixed."""
-        return "gaussian" if self.bandwidth is None else f"gaussian({self.bandwidth:g})"
+    bandwidth: float = BANDWIDTHS[1]
+    name: str = "gaussian"
 
     def variants(self) -> tuple[GrowthMethod, ...]:
-        """One per bandwidth."""
-        if self.bandwidth is not None:
+        """One per bandwidth, where it was not chosen."""
+        if self.name != "gaussian":
             return (self,)
-        return tuple(replace(self, bandwidth=bandwidth) for bandwidth in BANDWIDTHS)
+        return tuple(GaussianBasis(bandwidth, f"gaussian({bandwidth:g})") for bandwidth in BANDWIDTHS)
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Constrained least squares on the observed curve."""
-        bandwidth = BANDWIDTHS[1] if self.bandwidth is None else self.bandwidth
         k, accuracy, importance = evidence.sketch
-        miss, basis, pieces = _normal_pieces(bandwidth, evidence.n_classes, k.tobytes())
+        miss, basis, pieces = _normal_pieces(self.bandwidth, evidence.n_classes, k.tobytes())
         weight = simplex_weights(pieces, accuracy, importance)
         used = weight > 0
         return Favorability(miss=miss, miss_weight=weight[used] @ basis[used])
@@ -228,9 +200,6 @@ def simplex_weights(accuracy_of_piece: Floats, accuracy: Floats, importance: Flo
 
     ``argmin_w Σ_k importance_k (accuracy_k − Σ_j w_j A_kj)²``, by non-negative least squares with the sum as one
     more, heavy, row.
-
-    >>> simplex_weights(np.array([[0.2, 0.8], [0.1, 0.7]]), np.array([0.5, 0.4]), np.ones(2)).round(6).tolist()
-    [0.5, 0.5]
     """
     from scipy.optimize import nnls
 
@@ -304,11 +273,11 @@ def climb(
 
 
 @lru_cache(maxsize=16)
-def _uniform_pieces(knots: int, n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats]:
+def _uniform_pieces(n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats]:
     """Lengths of the pieces and their curves, the atom last: the same for every resample of one task."""
     k = np.frombuffer(k_bytes)
     # Pieces much shorter than 1/k1 never lose in the observed task: below a hundredth they are one atom.
-    span = np.geomspace(1.0, 0.01 / n_classes, knots - 1)
+    span = np.geomspace(1.0, 0.01 / n_classes, _PIECES - 1)
     return span, np.column_stack([power_of_span(span[None, :], k[:, None]), np.ones(k.size)])
 
 
@@ -328,30 +297,16 @@ def _spline_moments(knots: tuple[float, ...], k_bytes: bytes) -> Floats:
 
 
 def _by_columns(matrix: Floats, target: Floats) -> Floats:
-    """Non-negative least squares that looks at few columns at a time.
-
-    A subset is solved, and columns outside it that would still lower the error are added, until none is left: then
-    the conditions of the full problem's minimum hold.
-    """
+    """Non-negative least squares on some columns, then on these and all beside those in use: four rounds find them."""
     from scipy.optimize import nnls
 
     n = matrix.shape[1]
-    ends = np.concatenate([np.linspace(0, n - 1, _START), n - np.geomspace(1, n, _START)])
-    chosen = np.unique(ends.astype(np.intp))
-    beta = np.zeros(n)
-    for _ in range(_MOST_ROUNDS):
-        part, _ = nnls(matrix[:, chosen], target, maxiter=50 * chosen.size)
-        gain = matrix.T @ (target - matrix[:, chosen] @ part)
-        gain[chosen] = 0.0
+    coarse = np.unique(np.append(np.linspace(0, n - 1, _START), n - np.geomspace(1, n, _START)).astype(np.intp))
+    beta, chosen = np.zeros(n), coarse
+    for _ in range(4):
         beta[:] = 0.0
-        beta[chosen] = part
-        if gain.max() <= _NO_GAIN * np.abs(target).max():
-            return beta
-        # The peaks of the gain, not its largest values, which all stand around one peak; neighbours share a mass.
-        peak = np.flatnonzero((gain[1:-1] >= gain[:-2]) & (gain[1:-1] >= gain[2:]) & (gain[1:-1] > 0.0)) + 1
-        ends = np.array([0, n - 1])
-        beside = np.concatenate([peak - 1, peak, peak + 1, ends, np.flatnonzero(beta) - 1, np.flatnonzero(beta) + 1])
-        chosen = np.unique(np.concatenate([chosen, np.clip(beside, 0, n - 1)]))
+        beta[chosen] = nnls(matrix[:, chosen], target, maxiter=50 * chosen.size)[0]
+        chosen = np.union1d(coarse, np.clip(np.flatnonzero(beta)[:, None] + np.arange(-_BESIDE, _BESIDE + 1), 0, n - 1))
     return beta
 
 
@@ -360,16 +315,9 @@ class ProbitNormal(GrowthMethod):
     """``Φ⁻¹(U) ~ N(μ, σ²)``, and a case beats Binomial(k1 − 1, U) distractors.
 
     The likelihood of the histogram of wins is maximised over ``μ, σ``.
-
-    Examples
-    --------
-    >>> guessing = TaskEvidence(20, np.full(20, 1 / 20))  # μ = 0, σ = 1
-    >>> ProbitNormal().fit(guessing).accuracy([40]).round(3).tolist()
-    [0.025]
     """
 
     name: str = "probit_normal"
-    needs_scores: bool = False
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Two parameters, from the best point of a coarse grid by scoring."""
@@ -386,24 +334,16 @@ class Exponential(GrowthMethod):
     ``log k`` leaves [0, 1]; its mixture form does not: ``1 − U`` log-uniform on ``(p₀, p₁)`` gives
     ``AGA_k ≈ 1 − (log(k p₁) + γ) / log(p₁/p₀)`` between ``1/p₁`` and ``1/p₀`` and bends only outside. Two
     parameters, least squares on the accuracy curve: a baseline.
-
-    Examples
-    --------
-    >>> line = Exponential.between(1e-6, 0.5).accuracy([10, 100, 1000])
-    >>> np.diff(line).round(3).tolist()
-    [-0.179, -0.176]
     """
 
     name: str = "exponential"
-    needs_scores: bool = False
 
     @staticmethod
     def between(lowest: float, highest: float) -> Favorability:
         """``1 − U`` log-uniform between two probabilities."""
-        node, weight = _legendre(_LOG_NODES)
         low, high = np.log(lowest), np.log(highest)
-        miss = np.exp((high + low) / 2.0 + (high - low) / 2.0 * node)
-        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=weight / 2.0)
+        miss = np.exp((high + low) / 2.0 + (high - low) / 2.0 * _LOG_NODES)
+        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=_LOG_SHARES / 2.0)
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Least squares over the logarithms of the upper end and of the distance to the lower one."""
@@ -424,9 +364,6 @@ class Exponential(GrowthMethod):
         theta = climb(read, slopes, start, _LINE_BOUNDS, relative_gain=1e-5, move=1e-6)
         high = -float(np.exp(theta[0]))
         return self.between(float(np.exp(high - np.exp(theta[1]))), float(np.exp(high)))
-
-
-_legendre = lru_cache(maxsize=1)(np.polynomial.legendre.leggauss)
 
 
 def _line_curve(theta: Floats, k_bytes: bytes) -> Floats:

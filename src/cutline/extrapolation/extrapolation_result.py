@@ -108,20 +108,13 @@ class GrowthTable(GrowthResult):
             yield Section("facts", [Table([dict(self.facts)], "What all rows have in common")])
 
 
-def sizes_asked(k: Any, fewest: int = 2, name: str = "k", *, empty: bool = False) -> list[int]:
-    """Numbers of classes, one or several, as a list: each a whole number, also one written as a float.
-
-    >>> sizes_asked(60.0), sizes_asked(np.array([100, 1000]))
-    ([60], [100, 1000])
-    """
-    if isinstance(k, str | bytes):
-        raise InputError(name, f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
+def sizes_asked(k: Any, fewest: int = 2, *, empty: bool = False) -> list[int]:
+    """Numbers of classes, one or several, as a list: each a whole number, also one written as a float."""
     given = np.ravel(k).tolist() if isinstance(k, np.ndarray) else list(k) if isinstance(k, Iterable) else [k]
-    if not given and not empty:
-        raise InputError(name, "is empty", "give one or more whole numbers")
-    floats = (isinstance(size, float | np.floating) and float(size).is_integer() for size in given)
-    whole = (int(size) if is_float else size for size, is_float in zip(given, floats, strict=True))
-    return list(dict.fromkeys(check_whole(size, name, fewest) for size in whole))
+    if isinstance(k, str | bytes) or (not given and not empty):
+        raise InputError("k", f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
+    whole = (int(n) if isinstance(n, float | np.floating) and float(n).is_integer() else n for n in given)
+    return list(dict.fromkeys(check_whole(n, "k", fewest) for n in whole))
 
 
 def far_note(sizes: Iterable[int], seen: int, remedy: str = "") -> tuple[Note, ...]:
@@ -148,10 +141,6 @@ def accuracy_interval(
     is off while their scatter is right. Members are all methods that the back-test does not exclude, each with the
     same weight: those that the mean leaves out because they scatter may still be right. ``untested`` is a third spread,
     of what neither of them shows.
-
-    >>> low, high = accuracy_interval(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5]), 0.9)
-    >>> round(low, 2), round(high, 2)
-    (0.37, 0.63)
     """
     from scipy.special import ndtri
 
@@ -173,18 +162,18 @@ def accuracy_interval(
 class BacktestRow:
     """One method in the back-test; ``weight`` is its share in `auto`, 0 where it was left out, ``reason`` explains why.
 
-    ``bias`` is the mean error (predicted − seen) from half the classes; ``plausible`` tells whether the data leave the
-    method possible: its answers stay inside the interval even where its weight is 0.
+    ``bias`` is the mean error (predicted − seen) from half the classes; ``plausible`` methods stay inside the interval
+    even where their weight is 0.
     """
 
     method: GrowthMethod
     family: str
-    error_half: float = float("nan")
-    error_quarter: float = float("nan")
-    bias: float = float("nan")
-    spread: float = float("nan")
-    risk: float = float("inf")
-    error: float = float("inf")
+    error_half: float = math.nan
+    error_quarter: float = math.nan
+    bias: float = math.nan
+    spread: float = math.nan
+    risk: float = math.inf
+    error: float = math.inf
     weight: float = 0.0
     plausible: bool = False
     reason: str = ""
@@ -198,15 +187,7 @@ class BacktestRow:
 @documented
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate.
-
-    Attributes
-    ----------
-    k, accuracy, standard_error
-        The curve as arrays. Where classes come in families, the numbers of classes of whole families.
-    test_accuracy
-        Accuracy in the whole task of ``k1`` classes (Eq. 3).
-    """
+    """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate."""
 
     k: Floats
     accuracy: Floats
@@ -218,7 +199,7 @@ class Observed:
 
     @property
     def test_accuracy(self) -> float:
-        """Accuracy among all ``k1`` classes."""
+        """Accuracy in the whole task of ``k1`` classes (Eq. 3)."""
         return float(self.accuracy[-1])
 
     def __len__(self) -> int:
@@ -288,22 +269,7 @@ def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Extrapolation(GrowthResult):
-    """Accuracy with more classes than were tested, as predicted from the observed task.
-
-    Attributes
-    ----------
-    observed
-        Average test accuracy at ``k = 2 … k1`` (an :class:`Observed`).
-    method, favorability
-        Name of the method, and the distribution D̄ it fitted (of competing families, where classes come in families).
-    fits
-        Every method's distribution by name; ``weights`` those that make up a blend, ``plausible`` those that the
-        back-test does not exclude.
-    backtest
-        How every method did in predicting the observed task from parts of it; empty unless `auto`.
-    notes
-        What to keep in mind, in sentences.
-    """
+    """Accuracy with more classes than were tested, as predicted from the observed task."""
 
     n_classes: int
     n_cases: int
@@ -524,27 +490,24 @@ class Extrapolation(GrowthResult):
         if worth.shape != ranks.shape or not np.isfinite(worth).all() or (np.diff(worth) > 1e-12).any():
             raise InputError("measure", "falls from a worse place to a better one, or has no value", "let g rise")
         reached = [self.accuracy(k, top=int(rank)) for rank in ranks[:-1]]
-        ends: dict[str, Any] = {}
+        ends = []
         for end in ("value", "low", "high"):
             share = np.append([getattr(estimate, end) for estimate in reached], 1.0)
             between = np.where(np.diff(ranks) > 1.0, (share[1:] + share[:-1]) / 2.0, share[:-1])
-            ends[end] = float(worth[-1] - np.diff(worth) @ between)
-        if not math.isfinite(ends["low"]):
-            return Estimate(name, ends["value"])
-        return Estimate(name, **ends, level=self.level, method=reached[0].method if reached else "certain")
+            ends.append(float(worth[-1] - np.diff(worth) @ between))
+        value, low, high = ends
+        return Estimate(name, value, low, high, self.level, reached[0].method if reached else "certain")
 
     def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
         check_k(k)
-        check_whole(top, "top", 1)
         return {name: float(self._read(fit, k, top)[0]) for name, fit in self.fits.items()}
 
     def range_over_methods(self, k: int, *, top: int = 1) -> Interval:
         """Smallest and largest estimate over the methods that the back-test does not exclude."""
         answers = self.by_method(k, top=top)
-        values = [answers[name] for name in self.plausible if name in answers]
-        if len(values) <= 1:
-            values = list(answers.values())
+        values = [answers[name] for name in self.plausible]
+        values = values if len(values) > 1 else list(answers.values())
         return Interval(min(values), max(values))
 
     def classes_until(self, accuracy: float, *, top: int = 1) -> Estimate:
@@ -639,8 +602,6 @@ class Extrapolation(GrowthResult):
 
     def to_dict(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> dict[str, Any]:
         """Everything a program needs: rows, observed task, methods, back-test, notes."""
-        names = {"name": "method", "error_half": "error_from_half", "error_quarter": "error_from_quarter"}
-        names |= {name: name for name in ("bias", "spread", "risk", "weight", "plausible", "reason")}
         document: dict[str, Any] = {
             "classes_seen": self.n_classes,
             "cases": self.n_cases,
@@ -648,31 +609,35 @@ class Extrapolation(GrowthResult):
             "method": self.method,
             "predictions": self.to_dicts(top=top),
             "by_method": {str(k): self.by_method(k, top=top) for k in self.k},
-            "backtest": [{key: getattr(row, name) for name, key in names.items()} for row in self.backtest],
+            "backtest": self._tried(),
             **self._noted(),
         }
         if half_width is not None:
             document["classes_needed"] = self.classes_needed(half_width)
         if until is not None:
             reach = self.classes_until(until, top=top)
-            ends = {"classes": reach.value, "low": reach.low, "high": reach.high}
-            document["classes_until"] = {"accuracy": until, **ends}
+            document["classes_until"] = {
+                "accuracy": until,
+                "classes": reach.value,
+                "low": reach.low,
+                "high": reach.high,
+            }
         return document
+
+    def _tried(self, *left_out: str) -> list[dict[str, Any]]:
+        names = {"name": "method", "error_half": "error_from_half", "error_quarter": "error_from_quarter"}
+        names |= {name: name for name in ("bias", "spread", "risk", "weight", "plausible", "reason")}
+        wanted = {name: key for name, key in names.items() if name not in left_out}
+        return [{key: getattr(row, name) for name, key in wanted.items()} for row in self.backtest]
 
     def sentences(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> list[str]:
         """The result in words: what to expect among the largest number asked for, and how far an accuracy reaches."""
-        check_whole(top, "top", 1)
         places, seen = (f"top-{top} " if top > 1 else ""), self.accuracy(self.n_classes, top=top)
         last = max([*self.k, self.n_classes])
         at = self.accuracy(last, top=top)
-        span = (
-            ""
-            if math.isnan(at.low)
-            else f" ({at.level:.0%} interval {rounded_share(at.low)[:-1]} to {rounded_share(at.high)})"
-        )
         change = "down from" if at.value < seen.value else "as"
         before = f", {change} {rounded_share(seen.value)} with {self.n_classes:,}" if last > self.n_classes else ""
-        said = [f"With {last:,} classes expect {places}accuracy {rounded_share(at.value)}{span}{before}."]
+        said = [f"With {last:,} classes expect {places}accuracy {rounded_share(at.value)}{in_brackets(at)}{before}."]
         # Half of what is lost on the way, in steps of 5%: how far one may grow.
         goal = math.ceil((seen.value + at.value) / 2.0 * 20.0 - 1e-9) / 20.0
         if until is None and last > self.n_classes and at.value < goal < seen.value:
@@ -710,10 +675,7 @@ class Extrapolation(GrowthResult):
         if detail:
             yield Section("method", [f"Method: {self.method}; seen: {self.seen}"])
         if detail and self.backtest:
-            names = {"name": "method", "error_half": "error from half", "error_quarter": "error from quarter"}
-            names |= {"spread": "spread far out", "weight": "weight", "reason": "note"}
-            tried = [{key: getattr(row, name) for name, key in names.items()} for row in self.backtest]
-            yield Section("backtest", [Table(tried, "Back-test")])
+            yield Section("backtest", [Table(self._tried("bias", "risk", "plausible"), "Back-test")])
 
     @property
     def title(self) -> str:
@@ -728,13 +690,15 @@ class Extrapolation(GrowthResult):
 
 
 def rounded_share(value: float) -> str:
-    """A share as a sentence gives it: whole per cent, with digits where it is close to 0 or 1.
-
-    >>> rounded_share(0.723), rounded_share(0.9987), rounded_share(1.0)
-    ('72%', '99.87%', '100%')
-    """
+    """A share as a sentence gives it: whole per cent, with digits where it is close to 0 or 1."""
     digits = 0 if 0.005 <= value <= 0.985 or value in (0.0, 1.0) else 1 if 0.0005 <= value <= 0.9985 else 2
     return f"{value:.{digits}%}"
+
+
+def in_brackets(at: Estimate, shown: Callable[[float], str] = rounded_share) -> str:
+    """The interval as a sentence gives it; nothing where there is none."""
+    low = shown(at.low).removesuffix("%")
+    return "" if math.isnan(at.low) else f" ({at.level:.0%} interval {low} to {shown(at.high)})"
 
 
 def check_k(k: Any) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,27 +81,11 @@ class Blend(GrowthMethod):
 
     Methods err in different directions (kernels smooth, tails bend, ranks scatter), so a mean of methods that a
     back-test cannot tell apart is steadier than any of them.
-
-    Examples
-    --------
-    >>> methods = every_method()
-    >>> Blend((methods["mixture"], methods["exponential"]), (0.5, 0.5)).name
-    'blend(mixture 0.50, exponential 0.50)'
     """
 
     members: tuple[GrowthMethod, ...]
     weights: tuple[float, ...]
-
-    @property
-    def name(self) -> str:
-        """The members with their weights."""
-        pairs = zip(self.members, self.weights, strict=True)
-        return f"blend({', '.join(f'{method.name} {weight:.2f}' for method, weight in pairs)})"
-
-    @property
-    def needs_scores(self) -> bool:
-        """As its members."""
-        return any(method.needs_scores for method in self.members)
+    name: str = "blend"
 
     def settled(self, evidence: TaskEvidence) -> GrowthMethod:
         """Every member settled."""
@@ -124,9 +108,8 @@ class Blend(GrowthMethod):
 def every_method() -> Mapping[str, GrowthMethod]:
     """All methods with their default settings, by name.
 
-    >>> list(every_method())  # doctest: +NORMALIZE_WHITESPACE
-    ['spline', 'mixture', 'gaussian', 'probit_normal', 'exponential', 'kde', 'kde_unbiased', 'tail', 'pooled',
-     'calibrated']
+    >>> [name for name, method in every_method().items() if method.needs_scores]
+    ['kde', 'kde_unbiased', 'tail', 'pooled', 'calibrated']
     """
 
     methods: tuple[GrowthMethod, ...] = (
@@ -136,7 +119,7 @@ def every_method() -> Mapping[str, GrowthMethod]:
         curve_methods.ProbitNormal(),
         curve_methods.Exponential(),
         score_methods.KernelDensity(),
-        score_methods.KernelDensity(selector="unbiased"),
+        score_methods.KernelDensity("kde_unbiased"),
         score_methods.ParetoTail(),
         score_methods.PooledScores(),
         score_methods.CalibratedScores(),
@@ -331,11 +314,9 @@ def _choose(
         used = [row for row in rows if row.weight > 0.0]
         chosen = used[0].method if used else usable["probit_normal"]
         if len(used) > 1:
-            chosen = Blend(tuple(row.method for row in used), tuple(row.weight for row in used))
+            members = ", ".join(f"{row.name} {row.weight:.2f}" for row in used)
+            chosen = Blend(tuple(r.method for r in used), tuple(r.weight for r in used), f"blend({members})")
     else:
-        if method.needs_scores and whole.scores is None:
-            remedy = "replace ±inf or use a rank method such as 'probit_normal'"
-            raise InputError("method", f"{method.name!r} needs finite scores", remedy)
         chosen = method.variants()[0]
         if len(method.variants()) > 1:  # the back-test chooses among the settings
             best = min(back_test(task, {method.name: method}, seed), key=lambda row: row.risk)
@@ -349,12 +330,7 @@ def _choose(
     return chosen, rows, fits
 
 
-def resampled_fits(
-    task: ScoreTask,
-    method: GrowthMethod,
-    n_resamples: int,
-    seed: int,
-) -> list[Favorability | None]:
+def resampled_fits(task: ScoreTask, method: GrowthMethod, n_resamples: int, seed: int) -> list[Favorability | None]:
     """The method refitted on resamples of the classes, in order; None for those that it cannot read.
 
     Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
@@ -385,37 +361,13 @@ def resampled_fits(
     return fits
 
 
-class ExtrapolateOptions(TypedDict, total=False):
-    """What :func:`extrapolate` takes beside scores and labels, for type checkers."""
-
-    k: int | Iterable[int] | None
-    method: str | GrowthMethod
-    ties: str
-    interval: bool
-    level: float
-    n_resamples: int
-    seed: int
-    classes: Labels | None
-    groups: Labels | None
-    distance: bool
-    gallery: ArrayLike | None
-    probes: ArrayLike | None
-    gallery_labels: Labels | None
-    metric: str
-    candidates: bool
-
-
 @overload
-def extrapolate(
-    scores: Mapping[str, Any], labels: Labels | None = None, **options: Unpack[ExtrapolateOptions]
-) -> GrowthComparison: ...
+def extrapolate(scores: Mapping[str, Any], labels: Labels | None = None, **options: Any) -> GrowthComparison: ...
 @overload
-def extrapolate(
-    scores: Any = None, labels: Labels | None = None, **options: Unpack[ExtrapolateOptions]
-) -> Extrapolation: ...
+def extrapolate(scores: Any = None, labels: Labels | None = None, **options: Any) -> Extrapolation: ...
 
 
-@checked(**_OPTIONS)
+@checked(**_OPTIONS)  # type: ignore[misc]  # the overloads take its options as they come
 def extrapolate(
     scores: Any = None,
     labels: Labels | None = None,

@@ -34,11 +34,7 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 
 
 def power_of_atom(miss: ArrayLike, k: ArrayLike) -> Floats:
-    """``(1 − p)^(k − 1)``: accuracy among ``k`` classes when a random competitor wins with probability ``p``.
-
-    >>> float(power_of_atom(0.5, 3))
-    0.25
-    """
+    """``(1 − p)^(k − 1)``: accuracy among ``k`` classes when a random competitor wins with probability ``p``."""
     p = np.asarray(miss, dtype=np.float64)
     exponent = np.asarray(k, dtype=np.float64) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,11 +44,7 @@ def power_of_atom(miss: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def power_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
-    """``(1 − (1 − s)^k) / (k s)``: the mean of ``U^(k − 1)`` for ``U`` uniform on ``(1 − s, 1)``.
-
-    >>> float(power_of_span(1.0, 4))
-    0.25
-    """
+    """``(1 − (1 − s)^k) / (k s)``: the mean of ``U^(k − 1)`` for ``U`` uniform on ``(1 − s, 1)``."""
     s, kk = np.broadcast_arrays(np.asarray(span, dtype=np.float64), np.asarray(k, dtype=np.float64))
     with np.errstate(divide="ignore"):
         value = -np.expm1(kk * np.log1p(-s)) / (kk * s)
@@ -64,9 +56,6 @@ def spline_moment(span: ArrayLike, k: ArrayLike) -> Floats:
 
     Zheng, Achanta & Benjamini, Eq. 16. The closed form cancels for knots near one, where a series takes over:
     ``(k−1)s²/2 − (k−1)(k−2)s³/6 + …``. Knots may lie closer to one than 1e-16.
-
-    >>> round(float(spline_moment(0.5, 3)), 12), float(spline_moment(1e-20, 2)) / 0.5e-40
-    (0.208333333333, 1.0)
     """
     s, kk = np.broadcast_arrays(np.asarray(span, dtype=np.float64), np.asarray(k, dtype=np.float64))
     with np.errstate(divide="ignore"):
@@ -87,14 +76,9 @@ def spline_moment(span: ArrayLike, k: ArrayLike) -> Floats:
 class Favorability:
     """A mixture over the favorability ``U``.
 
-    Parameters
-    ----------
-    miss, miss_weight
-        Fixed values, given as ``p = 1 − U`` so that values close to one keep their digits.
-    span, span_weight
-        Uniform pieces on ``(1 − s, 1)``.
-
-    The weights sum to one for every method but the literal ``spline``, whose weight on ``U = 1`` may be negative.
+    Fixed values are given as ``p = 1 − U`` so that values close to one keep their digits; uniform pieces lie on
+    ``(1 − s, 1)``. The weights sum to one for every method but the literal ``spline``, whose weight on ``U = 1`` may be
+    negative.
 
     Examples
     --------
@@ -163,11 +147,7 @@ class Favorability:
         return out
 
     def case_variance(self, k: float, top: int = 1) -> float:
-        """How the chance to be among the first ``top`` of ``k`` varies between cases; ``E[U^(2k−2)] − E[U^(k−1)]²``.
-
-        >>> round(Favorability(span=[1.0], span_weight=[1.0]).case_variance(2), 6)      # of a uniform law
-        0.083333
-        """
+        """How the chance to be among the first ``top`` of ``k`` varies between cases; ``E[U^(2k−2)] − E[U^(k−1)]²``."""
         from scipy.special import betaincc
 
         mean = float(self.top_t_accuracy(top, k)[0])
@@ -206,11 +186,7 @@ def mix(parts: Sequence[Favorability], weights: Sequence[float]) -> Favorability
 
 
 def largest_k_where(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:
-    """The largest whole ``k`` for which something is true that is true for all smaller ones; inf where it is far out.
-
-    >>> largest_k_where(lambda k: k * k < 1000)
-    31
-    """
+    """The largest whole ``k`` up to which something is true; inf where it is far out."""
     low, high = 1.0, 2.0
     while holds(high):
         low, high = high, high * 2.0

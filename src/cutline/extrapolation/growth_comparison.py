@@ -34,17 +34,7 @@ _OF_DISTANCE = 0.08
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GrowthComparison(GrowthResult):
-    """Two recognisers by number of classes, paired: the same cases and classes, resampled together.
-
-    Attributes
-    ----------
-    models
-        The :class:`Extrapolation` of each, by name; differences are the first minus the second.
-    sizes, errors
-        Numbers of classes that are followed, and the standard error of the difference there.
-    critical
-        By how many standard errors the simultaneous band reaches to both sides.
-    """
+    """Two recognisers by number of classes, paired: the same cases and classes, resampled together."""
 
     models: Mapping[str, Extrapolation]
     sizes: Floats
@@ -171,17 +161,11 @@ class GrowthComparison(GrowthResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each number of classes asked for."""
-        a, b = self.names
         rows = []
         for k in self.k:
-            d = self.difference(k)
-            row: dict[str, Any] = {
-                "classes": k,
-                a: self.models[a].accuracy(k).value,
-                b: self.models[b].accuracy(k).value,
-            }
+            d, needed = self.difference(k), self.classes_to_tell(k)
+            row: dict[str, Any] = {"classes": k, **{name: ex.accuracy(k).value for name, ex in self.models.items()}}
             row |= {"difference": d.difference, "low": d.low, "high": d.high, "p_value": d.p_value}
-            needed = self.classes_to_tell(k)
             row |= {"verdict": d.verdict, "classes_to_tell": needed}
             rows.append(row | {"cases_to_tell": needed * self._first.n_cases / self._first.n_classes})
         return rows

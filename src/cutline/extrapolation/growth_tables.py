@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, listed
 from ..estimate import Estimate
 from ..table import format_value
 from ..types import Floats, Labels
 from ..validate import check_number, checked, one_of
-from .extrapolation_result import GrowthTable, far_note, logit, rounded_share, sizes_asked
+from .extrapolation_result import GrowthTable, far_note, in_brackets, logit, rounded_share, sizes_asked
 from .extrapolator import fit_task
 from .score_methods import largest
-from .task_inputs import as_names, column_names, family_numbers, number_matrix, places, whole_rows
+from .task_inputs import as_names, family_numbers, number_matrix, whole_rows
 from .tasks import LOST_OF_TIES, TIE_RULES, KeptScores, Note, ScoreTask, credit
 
 _TIMES = (1, 2, 5, 10)  # numbers of classes, as multiples of those tested, where none were asked for
@@ -48,37 +47,15 @@ _LEAST_SPREAD = 0.1
 _EDGE = 1e-3  # shares are kept so far from 0 and 1 on the scale of z
 
 
-@dataclass(frozen=True)
-class _Errors:
-    """By number of competing families below the winner: how much of the cases such errors are, and what they cost.
-
-    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` with it in it with chance
-    ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class, in
-    its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
-    """
-
-    share: Floats
-    cost: Floats
-    sibling_share: Floats
-    sibling_cost: Floats
-
-    def at(self, k: Floats) -> tuple[Floats, Floats]:
-        """Error rate and expected cost per case, averaged over all tasks of ``k`` families."""
-        m = self.share.size
-        below = np.arange(m + 1.0)
-        beats = credit(below, k, m)
-        chance = beats[1:] * (k - 1.0) / below[1:, None]
-        return self.share @ chance + self.sibling_share @ beats, self.cost @ chance + self.sibling_cost @ beats
-
-
 def _errors_of(
     task: ScoreTask, alone: ScoreTask, scores: KeptScores, groups: Any, cost: Floats
-) -> Callable[[Floats], _Errors]:
-    """Errors by place among the families that are kept, averaged over all orders of tied scores.
+) -> Callable[[Floats], Floats]:
+    """By number of families below the winner: how much of the cases errors are, what they cost, and both for siblings.
 
-    ``alone`` are the classes one by one, ``task`` their families. Every case meets the best class of each other family,
-    which costs as the best classes of that family do on average. The right class is the best of its own family by
-    chance; otherwise a sibling is, with its score and cost.
+    It is found among the families that are kept, and averaged over all orders of tied scores. ``alone`` are the classes
+    one by one, ``task`` their families. Every case meets the best class of each other family, which costs as the best
+    classes of that family do on average. The right class is the best of its own family by chance; otherwise a sibling
+    is, with its score and cost.
     """
     rows, own = np.arange(alone.n_cases), task.case_class
     best, price = scores.values.copy(), cost[alone.case_class]
@@ -95,10 +72,10 @@ def _errors_of(
     comes_first = np.ones(rows.size) if task.own_family is None else task.own_family
     values, prices = (np.take_along_axis(table, order, axis=1) for table in (best, price))
 
-    def errors(kept: Floats) -> _Errors:
+    def errors(kept: Floats) -> Floats:
         m = int(kept.sum()) - 1
         weight = task.case_weight(kept)
-        sums = _Errors(np.zeros(m), np.zeros(m), np.zeros(m + 1), np.zeros(m + 1))
+        sums = np.zeros((4, m + 1))
         for case in np.flatnonzero(kept[own]).tolist():
             inside = kept[order[case]] > 0
             value, price = values[case, inside], prices[case, inside]
@@ -117,26 +94,32 @@ def _errors_of(
                     above[: stop - place] *= np.arange(1.0, stop - place + 1.0) / (stop - place + 1.0)
                 elif rule == "optimistic":
                     above[: stop - place] = 0.0
-                sums.share[place:] += above
-                sums.cost[place:] += above * price[place:]
+                sums[0, place + 1 :] += above
+                sums[1, place + 1 :] += above * price[place:]
                 if is_sibling:
                     alone_first = chance * weight[case] / (stop - place + 1.0)
-                    sums.sibling_share[place : stop + 1] += alone_first
-                    sums.sibling_cost[place : stop + 1] += alone_first * sibling_cost[case]
+                    sums[2, place : stop + 1] += alone_first
+                    sums[3, place : stop + 1] += alone_first * sibling_cost[case]
         return sums
 
     return errors
 
 
-def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) -> Floats:
+def _cost_of_error(errors: Floats, sizes: Floats, bounds: tuple[float, float]) -> Floats:
     """Mean cost of an error: observed up to the classes there are, beyond by a line of its log-odds in log k.
 
     The log-odds are those of the place between the cheapest and the dearest confusion, so that the line stays there.
+    A competitor with ``r`` families below it, the right one among them, wins a task of ``k`` with it in it with chance
+    ``C(r − 1, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class,
+    in its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
     """
-    low, high = bounds
-    seen = float(errors.share.size + 1)
+    (low, high), m = bounds, errors.shape[1] - 1
+    seen, below = m + 1.0, np.arange(m + 1.0)
     k = np.unique(np.round(np.geomspace(max(2.0, _FROM * seen), seen, _POINTS)))
-    wrong, cost = errors.at(np.concatenate([k, np.minimum(sizes, seen)]))
+    at = np.concatenate([k, np.minimum(sizes, seen)])
+    beats = credit(below, at, m)
+    chance = beats * (at - 1.0) / np.maximum(below, 1.0)[:, None]
+    wrong, cost = (errors[first] @ chance + errors[first + 2] @ beats for first in (0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(wrong > 0, cost / wrong, (low + high) / 2.0)
     if high <= low:
@@ -223,7 +206,7 @@ def extrapolate_cost(
         notes += (Note("no_interval", f"No interval among {blank[0]:,} classes: there are too few to leave one out."),)
     last = max(sizes)
     at = estimates[last]
-    ends = "" if math.isnan(at.low) else f" ({level:.0%} interval {format_value(at.low)} to {format_value(at.high)})"
+    ends = in_brackets(at, format_value)
     answer = f"With {last:,} classes expect a cost per case of {format_value(at.value)}{ends}."
     title = f"Expected cost per case, from {n:,} classes"
     return GrowthTable(title, "cost", estimates, columns, notes, {"classes_seen": n}, (answer,))
@@ -240,19 +223,20 @@ def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> 
         message = "has a cost that is missing, infinite or below 0"
         raise InputError("cost", message, "give costs of 0 or more", row=int(wrong[0]))
     order = list(range(n))
-    columns = column_names(cost)
+    columns = as_names(getattr(cost, "column_names", getattr(cost, "columns", None)))
     rows = as_names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
     columns, rows = columns or rows, rows or columns
-    if columns is not None and rows is not None:
-        known = as_names(classes) or column_names(scores)
-        if known is None:
-            # Nobody has named the classes: they are the labels in ascending order, numbers, or as the columns say.
-            distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
-            numbers = [str(name) for name in (distinct if len(distinct) == n else range(n))]
-            known = numbers if set(columns) == set(numbers) else columns
-        known = list(dict.fromkeys(known))
-        order = places(rows, known, "cost")
-        prices = prices[np.ix_(order, places(columns, known, "cost"))]
+    named = as_names(classes) or as_names(getattr(scores, "column_names", getattr(scores, "columns", None)))
+    # Where nobody has named the classes, they are the labels in ascending order or numbers, or as the columns say.
+    distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
+    known = list(dict.fromkeys(named or [str(name) for name in (distinct if len(distinct) == n else range(n))]))
+    if columns is not None and rows is not None and (named or set(columns) == set(known)):
+        for names in (rows, columns):
+            if sorted(names) != sorted(known):
+                message = f"is named after {listed(names, 3)}, but the classes are {listed(known, 3)}"
+                raise InputError("cost", message, "use the same names, or give an array in the order of the classes")
+        order = [rows.index(name) for name in known]
+        prices = prices[np.ix_(order, [columns.index(name) for name in known])]
     dear = np.flatnonzero(np.diag(prices) != 0.0)
     if dear.size:
         raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=order[dear[0]])
@@ -357,10 +341,9 @@ def extrapolate_review(
     title = f"Errors found by reviewing {rounded_share(review)} of the answers, from {n:,} classes"
     last = max(sizes)
     at, row = estimates[last], columns[last]
-    ends = f" ({level:.0%} interval {rounded_share(at.low)[:-1]} to {rounded_share(at.high)})"
     before = f", against {rounded_share(today)} with {n:,}" if last > n and np.isfinite(today) else ""
     text = f"With {last:,} classes, reviewing {rounded_share(review)} of the answers finds {rounded_share(at.value)}"
-    text += f" of the errors{'' if np.isnan(at.low) else ends}{before}; {rounded_share(row['left'])} of all stay wrong."
+    text += f" of the errors{in_brackets(at)}{before}; {rounded_share(row['left'])} of all stay wrong."
     answer = [text] if np.isfinite(at.value) else ["There was no error to find."]
     if last > n and np.isfinite(row["review_for_same"]):
         more = rounded_share(row["review_for_same"])

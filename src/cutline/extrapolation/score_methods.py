@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from .curve_methods import climb, normal_weights
 from .favorability import Favorability, row_blocks
 from .tasks import BIN_WIDTH, GrowthMethod, ScoreSample, TaskEvidence
 
-Selector = Literal["biased", "unbiased"]
 # The share of competitors called tail, and the fewest scores that show one. Chosen by hand: more follow the shape of
 # the middle, fewer scatter (the mean of eight excesses is known to about a third).
 FRACTION, FEWEST_IN_TAIL = 0.1, 8
@@ -39,42 +37,29 @@ class KernelDensity(GrowthMethod):
     """``Û_i = mean_j Φ((s_i − s_ij) / h_i)`` over the competitors ``j`` of case ``i``; ``AGA_k = mean_i Û_i^(k−1)``.
 
     Scores are standardised case by case, so one relative bandwidth serves all: ``h_i = h · sd_i``. It minimises the
-    cross-validation criterion (Scott & Terrell 1987) averaged over the cases: ``biased`` (default; smoother, the better
-    of the two in the authors' final paper) or ``unbiased``, both searched in [0.1, 1] × the oversmoothed bandwidth.
-
-    Examples
-    --------
-    >>> others = np.random.default_rng(0).normal(size=(50, 49))
-    >>> scores = ScoreSample(np.full(50, 2.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> KernelDensity().fit(TaskEvidence(50, scores=scores)).accuracy([2]).round(1).tolist()
-    [1.0]
+    cross-validation criterion (Scott & Terrell 1987) averaged over the cases: biased (``kde``; smoother, the better of
+    the two in the authors' final paper) or unbiased (``kde_unbiased``), searched in [0.1, 1] × the oversmoothed one.
     """
 
-    selector: Selector = "biased"
+    name: str = "kde"
     bandwidth: float | None = None
-    needs_scores: bool = True
-
-    @property
-    def name(self) -> str:
-        """``kde``, or ``kde_unbiased``."""
-        return "kde" if self.selector == "biased" else "kde_unbiased"
+    needs_scores = True
 
     def settled(self, evidence: TaskEvidence) -> GrowthMethod:
         """With the bandwidth of this evidence: copies in a resample would drive cross-validation to zero."""
-        scores = evidence.known_scores(self.name)
-        return replace(self, bandwidth=self.bandwidth or relative_bandwidth(scores, self.selector))
+        return replace(self, bandwidth=relative_bandwidth(evidence.known_scores(self.name, complete=True), self.name))
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case."""
         from scipy.special import ndtr
 
-        scores = evidence.known_scores(self.name)
+        scores = evidence.known_scores(self.name, complete=True)
         ordered = np.sort(scores.others, axis=1)
         distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
         if not scores.resampled and np.median(distinct / scores.count) < _CONTINUOUS:
             message = "takes few distinct values, so that no kernel fits between them"
             raise InputError("scores", message, "use 'pooled' or a rank method such as 'probit_normal'")
-        bandwidth = self.bandwidth or relative_bandwidth(scores, self.selector)
+        bandwidth = self.bandwidth or relative_bandwidth(scores, self.name)
         _, spread = scores.mean_and_deviation
         miss = np.empty(scores.true.size)
         for rows in row_blocks(*scores.others.shape):
@@ -94,31 +79,18 @@ class ParetoTail(GrowthMethod):
     the differences (empirical Bayes). The right class at score ``s_i`` then loses to a random competitor with chance
     ``(r/n) · (1 + ξ (s_i − t_i) / ((1 − ξ) m_i))^(−1/ξ)``; below the threshold the plain share of better competitors
     counts, ties by the rule. Reaches far beyond ``k1`` because a tail, unlike a rank, has a slope, and needs the best
-    scores alone. ``fraction`` is the share of competitors called tail.
-
-    Examples
-    --------
-    >>> others = np.random.default_rng(0).normal(size=(50, 49))
-    >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> fit = ParetoTail(fraction=0.2).fit(TaskEvidence(50, scores=scores))
-    >>> bool(0.7 < fit.accuracy(100)[0] < 1.0)       # truth: Φ(3)^99 = 0.87
-    True
+    scores alone.
     """
 
-    fraction: float = FRACTION
-    needs_scores: bool = True
-
-    @property
-    def name(self) -> str:
-        """``tail``, with the fraction where it is another."""
-        return "tail" if self.fraction == FRACTION else f"tail({self.fraction:g})"
+    name: str = "tail"
+    needs_scores = True
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
-        scores = evidence.known_scores()
+        scores = evidence.known_scores(self.name)
         kept = scores.count if scores.depth is None else scores.depth
         most = min(int(kept.min()), int(scores.count.min())) - 1
-        r = min(max(FEWEST_IN_TAIL, int(self.fraction * scores.count.max())), most)
+        r = min(max(FEWEST_IN_TAIL, int(FRACTION * scores.count.max())), most)
         if r < 2:
             message = "has too few competitors for a tail"
             raise InputError("scores", message, "use a rank method such as 'probit_normal'")
@@ -139,21 +111,14 @@ class PooledScores(GrowthMethod):
     ``U_i = F((s_i − mean_i) / sd_i)`` with ``F`` the distribution of all ``n²`` standardised scores, carried on
     beyond its last fifty by an exponential tail. Little scatter, because every case helps to tell what is rare; biased
     where cases differ in more than place and scale, which the back-test shows.
-
-    Examples
-    --------
-    >>> others = np.random.default_rng(0).normal(size=(50, 49))
-    >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> bool(0.8 < PooledScores().fit(TaskEvidence(50, scores=scores)).accuracy(100)[0] < 0.95)       # truth: 0.87
-    True
     """
 
     name: str = "pooled"
-    needs_scores: bool = True
+    needs_scores = True
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
-        scores = evidence.known_scores(self.name)
+        scores = evidence.known_scores(self.name, complete=True)
         mean, spread = scores.mean_and_deviation
         z = (scores.others - mean[:, None]) / spread[:, None]
         z = z[np.isfinite(z)]
@@ -182,27 +147,10 @@ class CalibratedScores(GrowthMethod):
     differ, losses show what that difference is worth, so the scale of the scores hardly matters; with ``β = 0`` it is
     ``probit_normal``, which knows ranks alone. Maximum a posteriori, with normal priors around ``α = 0, β = 1,
     τ = 0.3`` (normal scores, nearly) that a handful of losses outweighs; without any loss they are what is left.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> others = rng.normal(size=(400, 399))
-    >>> true = rng.normal(2.5, 1.0, size=400)
-    >>> losses = (others > true[:, None]).sum(axis=1).astype(float)
-    >>> scores = ScoreSample(true, others, np.full(400, 399.0), np.full(400, 1 / 400), losses=losses, n_tested=400)
-    >>> fit = CalibratedScores().fit(TaskEvidence(400, scores=scores)).accuracy(2000)[0]
-    >>> from scipy.special import ndtr
-    >>> bool(abs(fit - np.mean(ndtr(rng.normal(2.5, 1.0, size=10**5)) ** 1999)) < 0.03)
-    True
     """
 
-    start: tuple[float, float, float] = (0.0, 1.0, -1.2)
     name: str = "calibrated"
-    needs_scores: bool = True
-
-    def settled(self, evidence: TaskEvidence) -> GrowthMethod:
-        """The same search, begun where that of this evidence ended: a resample's answer is near."""
-        return replace(self, start=tuple(self._line(evidence)[0].tolist()))
+    needs_scores = True
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """The cases' laws side by side."""
@@ -220,7 +168,7 @@ class CalibratedScores(GrowthMethod):
         """
         from scipy.special import log_ndtr, ndtri
 
-        scores, competitors = evidence.known_scores(), evidence.n_classes - 1
+        scores, competitors = evidence.known_scores(self.name), evidence.n_classes - 1
         losses = scores.losses
         if losses is None:
             losses = scores.count - (scores.others < scores.true[:, None]).sum(axis=1)
@@ -266,7 +214,7 @@ class CalibratedScores(GrowthMethod):
             gradient = trials @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
             return gradient, (score * trials[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
 
-        theta = climb(read, slopes, np.array(self.start), _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
+        theta = climb(read, slopes, np.array([0.0, 1.0, -1.2]), _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
         return theta, distinct, np.asarray(np.bincount(place, weights=share), dtype=np.float64)
 
 
@@ -325,11 +273,7 @@ def chance_beyond(top: Floats, points: Floats, spread: Floats, count: Floats | i
 
 
 def pareto_survival(excess: Floats, shape: float) -> Floats:
-    """``P(X > x)`` of a generalised Pareto law with mean one: ``(1 + ξx/(1−ξ))^(−1/ξ)``.
-
-    >>> pareto_survival(np.array([0.0, 1.0]), 0.0).round(4).tolist()
-    [1.0, 0.3679]
-    """
+    """``P(X > x)`` of a generalised Pareto law with mean one: ``(1 + ξx/(1−ξ))^(−1/ξ)``."""
     if abs(shape) < 1e-9:
         return np.asarray(np.exp(-excess), dtype=np.float64)
     inside = np.maximum(1.0 + shape * excess / (1.0 - shape), 0.0)
@@ -349,7 +293,7 @@ def pooled_shape(excess: Floats) -> float:
     return float(np.clip(2.0 - 1.0 / max(ratio, 0.15), -4.0, 0.9))
 
 
-def relative_bandwidth(scores: ScoreSample, selector: Selector) -> float:
+def relative_bandwidth(scores: ScoreSample, name: str) -> float:
     """The bandwidth, in standard deviations of a case's scores, that minimises the averaged criterion."""
     per_row = scores.pairs_at_distance
     n = float(scores.count.mean())
@@ -357,7 +301,7 @@ def relative_bandwidth(scores: ScoreSample, selector: Selector) -> float:
     largest = 1.144 * n ** (-0.2)
     candidates = np.geomspace(0.1 * largest, largest, 60)
     delta = (distance[None, :] / candidates[:, None]) ** 2
-    if selector == "biased":
+    if name == "kde":  # biased cross-validation
         total = (np.exp(-delta / 4.0) * (delta * delta - 12.0 * delta + 12.0)) @ per_row
         loss = (1.0 + total / (32.0 * n)) / (2.0 * n * candidates * np.sqrt(np.pi))
     else:

@@ -94,7 +94,7 @@ def from_scores(
             raise InputError("scores", message, "give the scores behind the decisions")
 
     matched = _match(given, classes, n_cases, n_columns, "classes")
-    return _compare(blocks(), given, *matched, hints, **how)
+    return _compare(blocks(), *matched, hints, **how)
 
 
 def from_embeddings(
@@ -140,7 +140,7 @@ def from_embeddings(
             yield rows, -np.sqrt(np.maximum(squares, 0.0))
 
     matched = _match(given, gallery_labels, len(asked), len(known), "gallery_labels")
-    return _compare(blocks(), given, *matched, [], **how)
+    return _compare(blocks(), *matched, [], **how)
 
 
 def whole_rows(scores: Any, labels: Any, **options: Any) -> tuple[ScoreTask, KeptScores]:
@@ -154,7 +154,6 @@ def whole_rows(scores: Any, labels: Any, **options: Any) -> tuple[ScoreTask, Kep
 
 def _compare(
     blocks: Iterator[tuple[slice, Floats]],
-    labels: NDArray[Any] | None,
     columns: Indices,
     case_class: Indices,
     hints: list[Note],
@@ -177,8 +176,6 @@ def _compare(
     parts: dict[str, list[Any]] = defaultdict(list)
     finite = True
     for cases, block in blocks:
-        if cases.start == 0:
-            hints += _label_hints(block, labels, columns, case_class)
         finite = finite and bool(np.isfinite(block).all())
         rows, own = np.arange(block.shape[0]), unit[cases]
         if n_classes < columns.size:
@@ -364,41 +361,9 @@ def _shared_total(matrix: NDArray[Any], distance: bool) -> tuple[float | None, f
     return (middle if alike else None), smallest
 
 
-def _label_hints(block: Floats, labels: NDArray[Any] | None, columns: Indices, case_class: Indices) -> list[Note]:
-    """Labels that are right for many more cases one column to the left or to the right of where they were read."""
-    if labels is None or labels.dtype.kind not in "iu" or columns.size != int(columns.max()) + 1:
-        return []
-    best, read_as = block.argmax(axis=1), case_class[: len(block)]
-    read = float(np.mean(best == read_as))
-    for step, side, remedy in ((-1, "left", "labels − 1"), (1, "right", "labels + 1")):
-        shifted = float(np.mean(best == read_as + step))
-        if shifted > 2.0 * read + 2.0 / best.size:
-            text = (
-                f"Labels were read as counting from 0, which makes {read:.0%} of the cases right; one column further "
-            )
-            text += f"{side} it would be {shifted:.0%}. If that is what you mean, pass {remedy}."
-            return [Note("shifted_labels", text)]
-    return []
-
-
-def column_names(table: Any) -> list[str] | None:
-    """What a frame calls its columns; None for arrays, and where columns are only numbered."""
-    names = getattr(table, "column_names", None)  # of Arrow, whose ``columns`` are the values
-    return as_names(getattr(table, "columns", None) if names is None else names)
-
-
 def as_names(names: Any) -> list[str] | None:
     """Names as text; None where they only count from 0, as those that nobody has given."""
     if names is None:
         return None
     texts = [str(name) for name in np.ravel(np.asarray(names, dtype=object)).tolist()]
     return None if texts == [str(number) for number in range(len(texts))] else texts
-
-
-def places(given: list[str], known: list[str], argument: str) -> list[int]:
-    """Where each of the known names is among those given; names that differ raise an error."""
-    if len(set(given)) < len(given) or set(given) != set(known):
-        message = f"is named after {listed(given, 3)}, but the classes are {listed(known, 3)}"
-        raise InputError(argument, message, "use the same names, or give an array in the order of the classes")
-    place = {name: number for number, name in enumerate(given)}
-    return [place[name] for name in known]

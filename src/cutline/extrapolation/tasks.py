@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,7 @@ BIN_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
 
 
 class Note(str):
-    """A sentence; ``kind`` is its name for a program.
-
-    >>> note = Note("few_errors", "Only 3 of 100 cases were wrong.")
-    >>> note, note.kind
-    ('Only 3 of 100 cases were wrong.', 'few_errors')
-    """
+    """A sentence; ``kind`` is its name for a program."""
 
     kind: str
 
@@ -65,9 +60,6 @@ def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, 
     Random tie-breaking puts a case with ``L`` beaten and ``t`` tied at each of ``L … L + t`` with equal chance,
     which gives the closed form ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(k1−1, k−1))`` for its accuracy. Counts that
     are not whole (rescaled resamples) are split between their two neighbours.
-
-    >>> win_histogram(np.array([1.0]), np.array([1.0]), np.array([1.0]), 3, "random").tolist()
-    [0.0, 0.5, 0.5]
     """
     if ties == "optimistic":
         beaten, tied = beaten + tied, np.zeros_like(tied)
@@ -105,11 +97,6 @@ def average_accuracy(histogram: Floats, k: Floats | None = None, *, top: int = 1
     ``term(k+1) = term(k) · (L − k + 1) / (k1 − k)``: binomials overflow, their ratio does not.
     Returned for ``k = 1 … k1``, or for the whole numbers ``k`` given in rising order. With ``top=t``, the right class
     need only be among the first ``t``.
-
-    >>> average_accuracy(np.array([0.25, 0.25, 0.5])).tolist()
-    [1.0, 0.625, 0.5]
-    >>> average_accuracy(np.array([0.25, 0.25, 0.5]), np.array([3.0]), top=2).round(12).tolist()
-    [0.75]
     """
     n_classes, level = histogram.size, np.flatnonzero(histogram)
     count, term = level.astype(np.float64), histogram[level]
@@ -161,9 +148,6 @@ def tie_credit(beaten: Floats, tied: Floats, k: Floats, competitors: int, ties: 
     """Share of the subsets of ``k − 1`` competitors that a case survives, ties settled by the rule.
 
     Random: ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(n, k−1))``; with ``top`` above 1 the mean over the places of the tie.
-
-    >>> tie_credit(np.array([0.0]), np.array([1.0]), np.array([2.0]), 1, "random").round(12).tolist()
-    [[0.5]]
     """
     wide = np.maximum(tied, 0.0)
     if ties == "optimistic":
@@ -259,9 +243,6 @@ def middle_and_spread(rows: Floats) -> tuple[Floats, Floats]:
 
     Only competitors near the top matter. Those far below, and there may be very far ones, count as below and no more.
     ``−inf`` is no competitor.
-
-    >>> middle_and_spread(np.array([[0.0, 1.0, 2.0, -np.inf], [-1e9, 1.0, 2.0, -np.inf]]))[1].round(3).tolist()
-    [0.836, 0.836]
     """
     ordered = np.sort(rows, axis=1)
     count = np.isfinite(rows).sum(axis=1)
@@ -309,16 +290,14 @@ class TaskEvidence:
             return k, self.curve[1][k.astype(np.intp) - 2], np.diff(edges)
         return k, average_accuracy(self.histogram, k), np.diff(edges)
 
-    def known_scores(self, complete_for: str = "") -> ScoreSample:
-        """The scores, for a method that cannot do without them, or not without every one of them (its name)."""
+    def known_scores(self, name: str, *, complete: bool = False) -> ScoreSample:
+        """The scores, for a method that cannot do without them, or not without every one of them."""
         if self.scores is None:
-            raise InputError(
-                "method", "needs finite scores", "replace ±inf or use a rank method such as 'probit_normal'"
-            )
-        if complete_for and self.scores.depth is not None:
-            kept = "needs every score, and these are too many to keep; only the best of each case are"
+            remedy = "replace ±inf or use a rank method such as 'probit_normal'"
+            raise InputError("method", f"{name!r} needs finite scores", remedy)
+        if complete and self.scores.depth is not None:
             remedy = "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes"
-            raise InputError("method", f"{complete_for!r} {kept}", remedy)
+            raise InputError("method", f"{name!r} needs every score, and these are too many to keep", remedy)
         return self.scores
 
     @property
@@ -340,23 +319,18 @@ def _credits(n_classes: int) -> Floats:
 
 
 @documented
-@runtime_checkable
-class GrowthMethod(Protocol):
+class GrowthMethod:
     """Turns what was seen at ``k1`` classes into a distribution of favorability.
 
-    A class that derives from it need only define ``name``, ``needs_scores`` and ``fit``.
+    A class that derives from it need only define ``name`` and ``fit``, and ``needs_scores`` where ranks are not enough.
     """
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-
-    @property
-    def needs_scores(self) -> bool:
-        """Whether ranks are not enough."""
+    name: str
+    needs_scores: ClassVar[bool] = False
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """The fitted distribution."""
+        raise NotImplementedError
 
     def variants(self) -> tuple[GrowthMethod, ...]:
         """The settings among which a back-test chooses; itself alone where nothing is to be chosen."""
