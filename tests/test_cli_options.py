@@ -66,7 +66,6 @@ VALUES: dict[str, list[str]] = {
     "costs": ["1,2"],
     "stages": ["w=9"],
     "rank_by": ["gini"],
-    "vote": ["rank"],
     "folds": ["4"],
     "inclusion": ["i"],
     "interval": ["bootstrap"],

@@ -158,23 +158,14 @@ def crowd(seed: int, n: int = 200, m: int = 8) -> tuple[np.ndarray, dict[str, np
 
 def test_the_chosen_vote_scores_new_rows() -> None:
     y, models = crowd(1)
-    for vote in ("score", "rank"):
-        v = cl.papers.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], vote=vote, n_resamples=20)
-        assert 1 <= v.voters <= 8
-        assert v.score(models) == pytest.approx(v.scores)
-        assert cl.roc_auc(y, v.scores) == pytest.approx(v.marks[v.voters - 1]["roc_auc"])
-        fewer = {name: models[name] for name in v.order[: v.voters]}
-        assert v.score({name: s[:3] for name, s in fewer.items()}) == pytest.approx(v.scores[:3])
-        with pytest.raises(cl.InputError, match="models is"):
-            v.score({})
-
-
-def test_votes_by_rank_do_not_depend_on_the_scale() -> None:
-    y, models = crowd(2)
-    bent = {name: np.exp(k * s) for k, (name, s) in enumerate(models.items(), start=1)}
-    one, two = (cl.papers.selective_voting(y, m, rank_by="roc_auc", vote="rank", n_resamples=5) for m in (models, bent))
-    assert one.scores == pytest.approx(two.scores)
-    assert one.voters == two.voters
+    v = cl.papers.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], n_resamples=20)
+    assert 1 <= v.voters <= 8
+    assert v.score(models) == pytest.approx(v.scores)
+    assert cl.roc_auc(y, v.scores) == pytest.approx(v.marks[v.voters - 1]["roc_auc"])
+    fewer = {name: models[name] for name in v.order[: v.voters]}
+    assert v.score({name: s[:3] for name, s in fewer.items()}) == pytest.approx(v.scores[:3])
+    with pytest.raises(cl.InputError, match="models is"):
+        v.score({})
 
 
 def test_the_mark_to_expect_is_that_of_new_rows() -> None:
@@ -208,7 +199,7 @@ def test_held_out_marks_have_a_band_and_the_chance_of_each_number() -> None:
 
 def test_equal_numbers_share_the_chance_of_being_best() -> None:
     y, models = crowd(4, m=2)
-    v = cl.papers.selective_voting(y, {"a": models["m0"], "b": 2 * models["m0"]}, n_resamples=40, vote="rank")
+    v = cl.papers.selective_voting(y, {"a": models["m0"], "b": 2 * models["m0"]}, n_resamples=40)
     assert v.held_out.column("best") == [0.5, 0.5]
     assert v.optimum[0]["tied"] == "1, 2"
     assert v.doubt == "1 is the best number in 50% of the resamples, one of 1, 2 in 95%"

@@ -49,7 +49,6 @@ __all__ = [
 Scorer = Callable[[Any], Any]
 Wins = Literal["half", "strict"]
 WINS = one_of("half", "strict")
-Vote = Literal["score", "rank"]
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 
 _SAME = 1e-12  # values closer than this (relative) are equal: sums of the same terms in another order
@@ -473,15 +472,14 @@ def _pairs_won(y: NDArray[np.float64], score: NDArray[Any]) -> float:
 
 @dataclass(frozen=True)
 class _Case:
-    """What is averaged and judged: labels, one row of scores for each model, and how a vote is cast."""
+    """What is averaged and judged: labels, and one row of scores for each model."""
 
     names: list[str]
     positive: NDArray[np.bool_]
     table: Floats
-    vote: Vote
 
     @classmethod
-    def of(cls, y_true: Labels, models: Mapping[str, Any], pos_label: Label, vote: Vote) -> _Case:
+    def of(cls, y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> _Case:
         """From the arrays that users pass."""
         samples = model_samples(y_true, models, pos_label)
         for name, sample in samples.items():
@@ -489,7 +487,7 @@ class _Case:
                 row = sample.first_row(np.isinf(sample.score))
                 raise InputError(None, f"row {row} is infinite; averages need finite scores", model=name)
         table = np.array([sample.score.astype(np.float64) for sample in samples.values()])
-        return cls(list(models), next(iter(samples.values())).positive, table, vote)
+        return cls(list(models), next(iter(samples.values())).positive, table)
 
     def best_first(self, by: Spec, rows: NDArray[np.intp]) -> list[int]:
         """The models by a measure on some rows, best first."""
@@ -501,20 +499,9 @@ class _Case:
         sign = -1.0 if by.measure.better == "higher" else 1.0
         return sorted(range(len(self.names)), key=lambda k: sign * worth[k])  # sorted() is stable
 
-    def means(self, order: list[int], known: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
-        """The mean vote of the first X models on some rows, a row for each X; ranks are places among known rows."""
-        votes = self.table[:, rows]
-        if self.vote == "rank":
-            votes = np.array([places_among(scores[known], scores[rows]) for scores in self.table])
-        return np.asarray(np.cumsum(votes[order], axis=0) / np.arange(1, len(order) + 1)[:, None])
-
-
-def places_among(known: Floats, new: Floats) -> Floats:
-    """The share of known scores that lie below each new one, half of those that are equal counted."""
-    ascending = np.sort(known)
-    below = np.searchsorted(ascending, new, side="left")
-    upto = np.searchsorted(ascending, new, side="right")
-    return np.asarray((below + upto) / (2.0 * len(ascending)))
+    def means(self, order: list[int], rows: NDArray[np.intp]) -> Floats:
+        """The mean score of the first X models on some rows, a row for each X."""
+        return np.asarray(np.cumsum(self.table[order][:, rows], axis=0) / np.arange(1, len(order) + 1)[:, None])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -536,7 +523,6 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     order: list[str]
     marks: Table
     specs: tuple[Spec, ...]
-    vote: Vote = "score"
     chosen_by: str = ""
     voters: int = 1
     expected: Estimate | None = None
@@ -544,7 +530,6 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     held_out: Table = field(default_factory=lambda: Table([], "Held-out marks"))
     classes: tuple[int, int] = (0, 0)
     scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
-    known: Mapping[str, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def optimum(self) -> Table:
@@ -622,8 +607,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             if not (np.isfinite(low) and np.isfinite(high)):
                 why = f"is infinite for model {show(name)}; averages need finite scores"
                 raise InputError("models", why, "", row=int(np.argmax(np.isinf(scores))))
-            new = scores.astype(np.float64)
-            columns.append(new if self.vote == "score" else places_among(self.known[name], new))
+            columns.append(scores.astype(np.float64))
         if len({len(column) for column in columns}) > 1:
             raise InputError("models", "have different numbers of rows", "pass one score for each row and model")
         return np.asarray(np.mean(columns, axis=0))
@@ -634,7 +618,6 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         expected.pop("method", None)
         return {
             "order": self.order,
-            "vote": self.vote,
             "voters": self.order[: self.voters],
             "chosen_by": self.chosen_by,
             "expected": {**expected, "optimism": self.optimism},
@@ -667,14 +650,13 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         ]
 
 
-@checked(vote=one_of("score", "rank"), folds=lambda value, name: check_whole(value, name, 2))
+@checked(folds=lambda value, name: check_whole(value, name, 2))
 def selective_voting(
     y_true: Labels,
     models: Mapping[str, Any],
     *,
     rank_by: str = "pem",
     marks: Sequence[str] = DEFAULT_MARKS,
-    vote: Vote = "score",
     choose_by: str | None = None,
     quota: int | float | None = None,
     threshold: float = 0.5,
@@ -687,11 +669,10 @@ def selective_voting(
 ) -> SelectiveVoting:
     """Order models by a measure, average the votes of the best X, mark each X by several measures, and choose X.
 
-    A vote is the model's ``score``, or its ``rank`` among the known scores, which suits models on different scales.
-    ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
-    ordered and evaluated on the same cases: the best X is then partly luck, and its marks are optimistic. Models that
-    tie in the order keep the order they are given in. ``quota`` (by default the number of positives) is for marks at a
-    quota.
+    Scores are averaged as they are, so models should score on one scale. ``order_on`` gives other data, as (labels,
+    scores by model), to order the models on. Without it the models are ordered and evaluated on the same cases: the
+    best X is then partly luck, and its marks are optimistic. Models that tie in the order keep the order they are given
+    in. ``quota`` (by default the number of positives) is for marks at a quota.
 
     The X to use (``voters``) is chosen by ``choose_by`` (by default ``rank_by``) in ``folds``-fold cross-validation,
     and the expected mark is corrected for the optimism of that choice.
@@ -701,7 +682,7 @@ def selective_voting(
     >>> v.order, v.optimum[0]["models"]
     (['b', 'a'], 1)
     """
-    case = _Case.of(y_true, models, pos_label, vote)
+    case = _Case.of(y_true, models, pos_label)
     names, positive, every = case.names, case.positive, np.arange(len(case.positive))
     places = max(1, int(positive.sum())) if quota is None else quota
     how: dict[str, Any] = {"threshold": threshold, "quota": places}
@@ -716,9 +697,9 @@ def selective_voting(
         check_models(order_on[1], "order_on")
         if set(map(str, order_on[1])) != set(map(str, names)):
             raise InputError("order_on", "must contain the same models as {models}", "")
-        other = _Case.of(order_on[0], {name: order_on[1][name] for name in names}, pos_label, vote)
+        other = _Case.of(order_on[0], {name: order_on[1][name] for name in names}, pos_label)
         order = other.best_first(by, np.arange(len(other.positive)))
-    means = case.means(order, every, every)
+    means = case.means(order, every)
     rows = []
     for x, scores in enumerate(means, start=1):
         values = _read(specs, positive, scores)
@@ -729,7 +710,6 @@ def selective_voting(
         [names[k] for k in order],
         Table(rows, "Selective voting"),
         specs,
-        vote,
         str(judge),
         voters,
         expected,
@@ -737,7 +717,6 @@ def selective_voting(
         on_folds,
         (int(positive.sum()), int((~positive).sum())),
         means[voters - 1],
-        {names[k]: np.sort(case.table[k]) for k in order[:voters]} if vote == "rank" else {},
     )
 
 
@@ -760,7 +739,7 @@ def _choose_voters(
     for k in range(folds):
         inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         order = case.best_first(by, inside) if fixed is None else fixed
-        held[:, outside] = case.means(order, inside, outside)
+        held[:, outside] = case.means(order, outside)
     sign = 1.0 if judge.measure.better == "higher" else -1.0
     on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
     if np.isnan(on_folds).all():

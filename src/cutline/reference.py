@@ -313,8 +313,6 @@ PARAMETERS: dict[str, str] = {
     "selection_power.quota": "Where quota measures cut each test set: a number of cases, or a share of them.",
     "selective_voting.rank_by": "The measure that orders the models.",
     "selective_voting.marks": "The measures that judge the vote of the best X models.",
-    "selective_voting.vote": "What is averaged: each model's ``'score'``, or its ``'rank'``, which suits models on "
-    "different scales.",
     "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
     "threshold_for.quota": "The most cases to take: a number, or a share of the list. A tie across it stays out.",
     "maximize": "A measure of the four counts, such as ``f1`` or ``youden_index``: the cut has its best value.",
@@ -649,9 +647,7 @@ ATTRIBUTES: dict[str, str] = {
     "SelectionPower.retrained": "Whether the models were retrained in each round.",
     "SelectionPower.wins": "How shared wins count.",
     "SelectiveVoting.specs": "The measures of the marks.",
-    "SelectiveVoting.vote": "What is averaged: scores or ranks.",
     "SelectiveVoting.chosen_by": "The measure that chose the number of voters.",
-    "SelectiveVoting.known": "The known scores of each voter, which ranks refer to.",
     "SwapSet.swapped": "How many rows change places.",
     "SwapSet.hits_entering": "The positives among the rows that enter.",
     "SwapSet.hits_leaving": "The positives among the rows that leave.",

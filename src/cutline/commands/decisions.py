@@ -207,7 +207,6 @@ class VoteArguments(
     """The options of ``vote``."""
 
     rank_by: str = option("Measure that orders the models.", default="pem", show_default=True, metavar="NAME")
-    vote: Any = choice("What to average.", ["score", "rank"], default="score")
     folds: int = option("Folds for choosing the number of models.", default=5, show_default=True)
     resamples: int = option("Bootstrap resamples.", default=200, show_default=True)
 
@@ -216,7 +215,7 @@ class VoteArguments(
     VoteArguments,
     """\
   cutline vote scores.csv --label y --score 'm*'
-  cutline vote scores.csv --label y --score 'm*' --rank-by qrecall@50 --vote rank --plot votes.png
+  cutline vote scores.csv --label y --score 'm*' --rank-by qrecall@50 --plot votes.png
 """,
 )
 def vote(asked: VoteArguments) -> Report:
@@ -224,7 +223,7 @@ def vote(asked: VoteArguments) -> Report:
     from ..papers import selective_voting
 
     loaded = load_models(asked, asked.scores)
-    how: dict[str, Any] = {"rank_by": asked.rank_by, "vote": asked.vote, "folds": asked.folds, "quota": asked.quota}
+    how: dict[str, Any] = {"rank_by": asked.rank_by, "folds": asked.folds, "quota": asked.quota}
     made = selective_voting(loaded.rows.positive, loaded.rows.scores, **how, **asked.drawn)
 
     settings = {"rows": len(loaded.rows), "rank_by": asked.rank_by, "resamples": asked.resamples}
