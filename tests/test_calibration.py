@@ -12,7 +12,6 @@ from cutline.decide.calibration import (
     SCORES,
     ProperLosses,
     _logistic,
-    _squared_weights,
     calibrate,
     decompose,
     isotonic,
@@ -114,46 +113,20 @@ def test_what_has_no_calibration_is_refused() -> None:
         cl.evaluate([1, 0, 1], [0.3, 0.1, 0.2], clusters=[1, 1, 2], measures=["brier_score"]).calibration()
 
 
-def test_weights_stand_for_repeated_cases_but_tell_no_more_than_their_rows() -> None:
-    y, p = drawn(7, 300, stretch=1.6)
-    weight = np.random.default_rng(7).integers(1, 5, len(y))
-    sample = make_sample(y, p, sample_weight=weight)
-    found = calibrate(sample, rank(sample), n_resamples=150)
-    same = judged(np.repeat(y, weight), np.repeat(p, weight))
-    assert found.slope.value == pytest.approx(same.slope.value)
-    assert found.in_the_large.value == pytest.approx(same.in_the_large.value)
-    np.testing.assert_allclose(found.parts.column("on_sample"), same.parts.column("on_sample"), rtol=1e-9)
-    np.testing.assert_allclose(found.fitted, same.fitted, rtol=1e-9)
-    assert found.slope.high - found.slope.low > 1.2 * (same.slope.high - same.slope.low)
-    equal = make_sample(y, p, sample_weight=np.full(len(y), 3.0))
-    error, plain = calibrate(equal, rank(equal), n_resamples=99).slope, judged(y, p).slope
-    assert error.high - error.low == pytest.approx(plain.high - plain.low, rel=1e-6)
-
-
-def test_the_test_errs_as_often_as_it_says_with_weights() -> None:
-    rejected = []
-    for seed in range(25):
-        y, p = drawn(seed, 50)
-        sample = make_sample(y, p, sample_weight=np.exp(np.random.default_rng(seed).normal(size=50)))
-        rejected.append(calibrate(sample, rank(sample), n_resamples=99, seed=seed).p_value <= 0.1)
-    assert np.mean(rejected) < 0.29  # 0.1 and 3 standard errors
-
-
 def test_separated_and_constant_probabilities_say_why_there_is_no_slope() -> None:
     found = judged(np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.8, 0.9]))
     assert "separate" in found.slope.reason
     assert "equal" in judged(np.array([0, 1, 0]), np.array([0.3, 0.3, 0.3])).slope.reason
 
 
-def lines(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> list[cl.results.Estimate]:
-    sample = make_sample(y, p, sample_weight=weight)
-    ranking = rank(sample)
+def lines(y: np.ndarray, p: np.ndarray) -> list[cl.results.Estimate]:
+    ranking = rank(make_sample(y, p))
     pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    return _logistic(ranking.score.astype(np.float64), pos, neg, _squared_weights(sample, ranking), 0.95)
+    return _logistic(ranking.score.astype(np.float64), pos, neg, 0.95)
 
 
 def test_lines_maximise_the_likelihood_however_extreme_the_probabilities() -> None:
-    """Against a general optimiser: over- and under-confident, reversed, rounded and 0/1 scores, wild weights."""
+    """Against a general optimiser: over- and under-confident, reversed, rounded and 0/1 scores."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(11)
@@ -163,12 +136,11 @@ def test_lines_maximise_the_likelihood_however_extreme_the_probabilities() -> No
         z = rng.normal(rng.normal(), 2.0, n)
         y, p = rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(-z * np.exp(rng.normal()) - (k % 3)))
         p = [p, 1.0 - p, p.round(1), p.round()][k % 4]
-        weight = None if k % 3 else np.exp(2.0 * rng.normal(size=n)) * 10.0 ** rng.integers(-5, 30)
         if y.all() or not y.any():
             continue
-        intercept, slope, large = lines(y, p, weight)
+        intercept, slope, large = lines(y, p)
         clipped = np.clip(p, EPS, 1 - EPS)
-        x, w = np.log(clipped / (1 - clipped)), np.ones(n) if weight is None else weight / weight.sum() * n
+        x, w = np.log(clipped / (1 - clipped)), np.ones(n)
 
         def loss(a: float, b: float, x: np.ndarray = x, w: np.ndarray = w, y: np.ndarray = y) -> float:
             return float(w @ np.logaddexp(0.0, np.where(y, -1.0, 1.0) * (a + b * x)))

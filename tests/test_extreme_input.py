@@ -87,13 +87,6 @@ def test_the_histogram_holds_every_case_of_the_widest_and_narrowest_scores(score
     assert sum(row["positives"] for row in rows) == sum(row["negatives"] for row in rows) == 2
 
 
-def test_calibration_with_weights_too_unequal_to_add() -> None:
-    ev = cl.evaluate(
-        [1, 0, 0, 1], [0.2, 0.1, 0.8, 0.3], sample_weight=[1e15, 1e-3, 1e-3, 1e-3], measures=[], interval=None
-    )
-    assert ev.calibration().in_the_large.value > 10
-
-
 def test_chances_of_nearly_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="inclusion: row 0 is 1e-300"):
         cl.evaluate([1, 0, 1, None, 0, 1], P, inclusion=[1e-300] * 6)

@@ -51,7 +51,7 @@ NOT_SAMPLED = (
 )
 _OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
 # Options of a test of calibration.
-OF_CALIBRATION = [*o.ONE_MODEL, "calibration", *o.LABELS, "weight", *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]
+OF_CALIBRATION = [*o.ONE_MODEL, "calibration", *o.LABELS, *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]
 _ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
@@ -399,7 +399,7 @@ def _calibration(asked: EvaluateArguments) -> Report:
 
     refuse_others(asked, OF_CALIBRATION, "cannot be used with --calibration", "leave one of them out")
     loaded = load_models(asked)
-    how: dict[str, Any] = {"sample_weight": loaded.rows.weight, "measures": ["brier_score"], **asked.drawn}
+    how: dict[str, Any] = {"measures": ["brier_score"], **asked.drawn}
     if "resamples" not in asked.given:
         how["n_resamples"] = _CALIBRATION_DRAWS
     made = evaluate_arrays(*loaded.arrays, name=loaded.score, **how).calibration()

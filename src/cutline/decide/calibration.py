@@ -8,7 +8,6 @@ Jordan 2021): score = miscalibration − discrimination + uncertainty.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -220,33 +219,30 @@ def calibrate(
     """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
     check_probabilities(sample, "calibration")
     need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be evaluated")
-    if clusters is not None:
-        why = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
-        raise InputError("clusters", why, "leave it out")
-    p, draws = ranking.score.astype(np.float64), _Draws(sample, ranking)
-    # 999 outcomes tell a p-value of 0.001; weighted rows, which are drawn row by row, as often as takes seconds
-    n_drawn = min(n_resamples, 999)
-    if sample.weight is not None:
-        n_drawn = max(99, min(n_drawn, 20_000_000 // max(1, len(sample))))
+    for argument, given in (("clusters", clusters), ("sample_weight", sample.weight)):
+        if given is not None:
+            why = "cannot be used with calibration, whose test and bands need independent rows that count alike"
+            raise InputError(argument, why, "leave it out")
+    p, draws = ranking.score.astype(np.float64), _Draws(ranking)
+    n_drawn = min(n_resamples, 999)  # so many outcomes tell a p-value of 0.001
     rng = np.random.default_rng([seed, 5])
     fitted, grid = isotonic(ranking.pos, ranking.neg), _grid(p, ranking.pos + ranking.neg)
     taken = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)[grid]
     null_pos, null_neg = draws.outcomes(p, n_drawn, rng)
-    own_fits = _Fits.of(*draws.outcomes(fitted, n_drawn, rng))
+    null_fits, own_fits = _Fits.of(null_pos, null_neg), _Fits.of(*draws.outcomes(fitted, n_drawn, rng))
     drawn_pos, drawn_neg = draws.rows(min(n_drawn, _SPREAD_DRAWS), rng)
     both = drawn_pos.any(axis=1) & drawn_neg.any(axis=1)
     replicates = decompose(draws.losses, drawn_pos[both], drawn_neg[both])
-    null_fits = _Fits.of(null_pos, null_neg)
-    null, in_blocks = draws.losses.mean(null_pos, null_neg) - null_fits.scores, draws.decomposed
+    null = draws.losses.mean(null_pos, null_neg) - null_fits.scores
+    in_blocks = decompose(draws.losses, draws.pos, draws.neg)
     observed = decompose(ProperLosses.of(p), ranking.pos, ranking.neg)
-
     columns = {"probability": p[grid], "comes_true": fitted[grid]}
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     for name_of, fits, centre in (("", null_fits, p[grid]), ("confidence_", own_fits, fitted[grid])):
         low, high = np.quantile(fits.at(taken), tails, axis=0)
         columns |= {f"{name_of}low": np.minimum(centre, low), f"{name_of}high": np.maximum(centre, high)}
     counted = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    intercept, slope, in_the_large = _logistic(p, *counted, _squared_weights(sample, ranking), level)
+    intercept, slope, in_the_large = _logistic(p, *counted, level)
     return Calibration(
         name,
         p,
@@ -267,22 +263,17 @@ class _Draws:
     """Samples like one, in blocks of neighbouring scores: new outcomes, or its rows drawn again.
 
     A block has the mean probability of its cases, which is right if theirs are. There are at most 400: steps of an
-    isotonic fit are much longer (a share n^(-1/3) of n cases), and what is drawn no longer grows with n. Rows with
-    weights are drawn row by row: a row of weight w is one draw, not w of them.
+    isotonic fit are much longer (a share n^(-1/3) of n cases), and what is drawn no longer grows with n.
     """
 
-    def __init__(self, sample: Any, ranking: Ranking) -> None:
-        p, cases = ranking.score.astype(np.float64), (ranking.pos + ranking.neg).astype(np.float64)
-        before = np.cumsum(cases) - cases
-        self.block = np.arange(len(p)) if len(p) <= _BLOCKS else (before * (_BLOCKS / cases.sum())).astype(np.intp)
-        self.starts = tie_starts(self.block)
-        self.block = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(p))))
-        self.cases = cases
+    def __init__(self, ranking: Ranking) -> None:
+        self.cases = (ranking.pos + ranking.neg).astype(np.float64)
+        block = np.arange(len(ranking))
+        if len(ranking) > _BLOCKS:
+            block = ((np.cumsum(self.cases) - self.cases) * (_BLOCKS / self.cases.sum())).astype(np.intp)
+        self.starts = tie_starts(block)
         self.pos, self.neg = (np.add.reduceat(side, self.starts) for side in (ranking.pos, ranking.neg))
-        self.losses = ProperLosses.of(self._means(p))
-        self.decomposed = decompose(self.losses, self.pos, self.neg)
-        self.sample = sample if sample.weight is not None else None
-        self.group = ranking.group_of(sample.score) if sample.weight is not None else np.empty(0, np.intp)
+        self.losses = ProperLosses.of(self._means(ranking.score.astype(np.float64)))
 
     def _means(self, of_group: Floats) -> Floats:
         """The mean over the cases of each block; exactly the value of a block of one group."""
@@ -293,33 +284,15 @@ class _Draws:
 
     def outcomes(self, chance: Floats, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Positives and negatives of each block (columns) where cases are positive with the chance of their group."""
-        chance = np.clip(chance, 0.0, 1.0)
-        if self.sample is None:
-            cases = (self.pos + self.neg).astype(np.int64)
-            pos = rng.binomial(cases, self._means(chance), size=(n_drawn, len(cases)))
-            return pos, cases - pos
-        of_row, weight = chance[self.group], self.sample.weight.astype(np.float64)
-        return self._weighed((rng.random(len(of_row)) < of_row, weight) for _ in range(n_drawn))
+        cases = (self.pos + self.neg).astype(np.int64)
+        pos = rng.binomial(cases, self._means(np.clip(chance, 0.0, 1.0)), size=(n_drawn, len(cases)))
+        return pos, cases - pos
 
     def rows(self, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Positives and negatives of each block where the rows are drawn again."""
-        if self.sample is None:
-            sizes = np.concatenate([self.pos, self.neg]).astype(np.int64)
-            counts = rng.multinomial(int(sizes.sum()), sizes / sizes.sum(), size=n_drawn)
-            return counts[:, : len(self.pos)], counts[:, len(self.pos) :]
-        n, weight = len(self.group), self.sample.weight.astype(np.float64)
-        times = (np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_drawn))
-        return self._weighed((self.sample.positive, weight * each) for each in times)
-
-    def _weighed(self, drawn: Iterable[tuple[NDArray[np.bool_], Floats]]) -> tuple[Any, Any]:
-        """Sums of the weights of positives and of negatives in each block, a row for each sample drawn."""
-        block = self.block[self.group]
-        sums = [
-            [np.bincount(block[side], weight[side], len(self.pos)) for side in (positive, ~positive)]
-            for positive, weight in drawn
-        ]
-        pos, neg = np.swapaxes(np.array(sums), 0, 1)
-        return pos, neg
+        sizes = np.concatenate([self.pos, self.neg]).astype(np.int64)
+        counts = rng.multinomial(int(sizes.sum()), sizes / sizes.sum(), size=n_drawn)
+        return counts[:, : len(self.pos)], counts[:, len(self.pos) :]
 
 
 def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:
@@ -352,16 +325,7 @@ def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, lev
     return Table(rows, "Parts of the losses: score = miscalibration − discrimination + uncertainty")
 
 
-def _squared_weights(sample: Any, ranking: Ranking) -> list[Floats]:
-    """Sums of the squared weights of the positives and of the negatives of each group."""
-    if sample.weight is None:
-        return [ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)]
-    group, squares = ranking.group_of(sample.score), sample.row_weight**2
-    sides = sample.positive, ~sample.positive
-    return [np.bincount(group, squares * side, len(ranking)).astype(np.float64) for side in sides]
-
-
-def _logistic(p: Floats, pos: Floats, neg: Floats, squares: Sequence[Floats], level: float) -> list[Estimate]:
+def _logistic(p: Floats, pos: Floats, neg: Floats, level: float) -> list[Estimate]:
     """Intercept and slope of the outcome on the logit of the probability, and the intercept at slope 1.
 
     Maximum likelihood, with Wald intervals. A step of Newton's method moves no log odds by more than 5 and is halved
@@ -375,6 +339,7 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, squares: Sequence[Floats], le
     x = np.asarray(np.log(clipped) - np.log1p(-clipped))
     total, log_odds = float((pos + neg).sum()), math.log(pos.sum() / neg.sum())
     of_pos, of_neg = x[pos > 0], x[neg > 0]
+    counts = pos, neg
     pos, neg = pos / total, neg / total  # shares, so that one tolerance suits every weight
 
     def fit(design: Floats, offset: Floats, beta: Floats, names: tuple[str, ...]) -> list[Estimate]:
@@ -390,8 +355,8 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, squares: Sequence[Floats], le
             return [Estimate(name, math.nan, reason="the logistic regression does not converge") for name in names]
         q = logistic(offset + design @ beta)
         inverse = np.linalg.inv(information)
-        seen = squares[0] * (1.0 - q) ** 2 + squares[1] * q**2
-        expected = (squares[0] + squares[1]) * q * (1.0 - q)
+        seen = counts[0] * (1.0 - q) ** 2 + counts[1] * q**2
+        expected = (counts[0] + counts[1]) * q * (1.0 - q)
         variances = [np.diag(inverse @ (design * b[:, None]).T @ design @ inverse) for b in (seen, expected)]
         halves = z_of(level) * (np.sqrt(np.max(variances, axis=0)) / total)
         return [

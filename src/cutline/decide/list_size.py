@@ -40,8 +40,8 @@ class ListSizePoint(OperatingPoint):
 
     ``list_size`` cases are drawn from the population of the sample, which has ``sample_size``. ``cases_above``: cases
     of the sample above the cut. ``extrapolated``: the share of ``tp`` that comes from the line that continues the top
-    of the sample; 0 for lists up to its size. ``threshold`` is nan if the cut lies above the best score, and
-    ``pearson`` always is.
+    of the sample; 0 for lists up to its size. ``threshold`` is nan if the cut lies above the best score; ``pearson``
+    and what is known of a tie at the cut always are.
     """
 
     list_size: int = 0
@@ -142,11 +142,13 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     if alike is not None:
         expected, soon = alike.expected_hits, alike.next_hits
     fn = max(0.0, ranking.n_pos / cases * size - tp)
+    groups = int(np.searchsorted(rows.cuts.ends, taken * (1.0 + 1e-12), side="right")) - 1  # whole ones above the cut
     return measured(
         ListSizePoint,
         Counts(tp, max(0.0, places - tp), fn, max(0.0, size - places - fn)),
         finite=False,
-        **_cut_facts(ranking, taken, tp, size / cases),
+        threshold=math.nan if taken < 1.0 and rows.cuts.ends[1] <= 1.0 else ranking.score_after(groups),
+        **dict.fromkeys(("tied", "from_tie", "hits_worst", "hits_best"), math.nan),
         expected_hits=expected,
         next_hits=Interval(
             min(soon.low, math.floor(expected.low + 1e-9)), max(soon.high, math.ceil(expected.high - 1e-9))
@@ -156,22 +158,6 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
         cases_above=taken,
         extrapolated=weight / total,
     )
-
-
-def _cut_facts(ranking: Ranking, taken: float, tp: float, growth: float) -> dict[str, float]:
-    """The threshold, and the tie that the cut falls into, ``growth`` times as large on the other list."""
-    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
-    group = min(int(np.searchsorted(ends, taken * (1.0 - 1e-12))), len(ends) - 1)
-    pos, neg = float(ranking.pos[group]) * growth, float(ranking.neg[group]) * growth
-    inside = (taken - float(ends[group])) * growth + pos + neg
-    tied = pos + neg > growth * (1.0 + 1e-12) and inside < (pos + neg) * (1.0 - 1e-12)
-    if not tied:
-        beyond = taken < 1.0 and group == 0
-        edge = math.nan if beyond else ranking.score_after(group + 1)
-        return {"threshold": edge, "tied": 0.0, "from_tie": 0.0, "hits_worst": tp, "hits_best": tp}
-    rest = tp - inside * pos / (pos + neg)
-    drawn = {"hits_worst": max(0.0, rest + max(0.0, inside - neg)), "hits_best": rest + min(pos, inside)}
-    return {"threshold": float(ranking.score[group]), "tied": pos + neg, "from_tie": inside, **drawn}
 
 
 def thinned_hits(ranking: Ranking, places: int, size: int) -> float:

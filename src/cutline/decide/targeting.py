@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
+from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -35,7 +36,7 @@ from ..table import (
     values_of,
 )
 from ..types import Floats, Label, Labels, Scores, TableSource
-from ..validate import check_columns, check_models, check_number, checked
+from ..validate import check_columns, check_models, checked
 from ..verdict import Models, percent
 from .planning import amount
 
@@ -57,10 +58,6 @@ class UpliftSettings(NamedTuple):
 
     level: float
     interval: str = "auto"
-
-
-class _HigherIsBetter(NamedTuple):
-    better: str = "higher"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,9 +129,9 @@ class Uplift(HasReport, DictResult, ByMeasure):
 
     def about_everyone(self) -> str:
         """The gain of treating everyone, and of treating as many at random, in a sentence."""
-        everyone = f"Treating everyone brings {self.gain_in_words('everyone')}"
         spread = (self["everyone"].high - self["everyone"].low) * self.quota / self.sums.n
         random = amount(self.quota * float(self.sums.lift[-1]), spread)
+        everyone = f"Treating everyone brings {self.gain_in_words('everyone')}"
         return f"{everyone}, treating {self.quota:,} at random about {random}."
 
     def sentences(self) -> list[str]:
@@ -147,8 +144,8 @@ class Uplift(HasReport, DictResult, ByMeasure):
         words = [f"Treating {self.who} by {self.name} brings {brings}{chance}.", self.about_everyone()]
         if over.low == over.low and self.quota < self.sums.n:
             side = "better" if over.low > 0.0 else "worse" if over.high < 0.0 else "not clearly better"
-            told = f"Choosing by {self.name} is {side} than choosing at random"
-            words.append(f"{told}: {self.gain_in_words('over_random')} with as many treated.")
+            more = self.gain_in_words("over_random")
+            words.append(f"Choosing by {self.name} is {side} than choosing at random: {more} with as many treated.")
         return words
 
     def sections(self, **options: Any) -> list[Section]:
@@ -212,13 +209,7 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
         first = self[best.best]
         words = f"Treating {first.who} by {best.best} brings {first.gain_in_words(key, ' than treating nobody')}"
         others = [f"by {name} {one.gain_in_words(key)}" for name, one in self.items() if name != best.best]
-        led = (
-            f"Use {best.best}: "
-            if best.status == "clear"
-            else ""
-            if best.status == "not tested"
-            else f"{best.best} is "
-        )
+        led = {"clear": f"Use {best.best}: ", "not tested": ""}.get(best.status, f"{best.best} is ")
         told = [f"{led}{best.sentence}."]
         if len(self) == 2:
             d = next(iter(best.differences.values()))
@@ -233,14 +224,10 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
             {"measure": key, **{name: one[key] for name, one in self.items()}, "note": _MEANINGS[key.partition("@")[0]]}
             for key in self.first.estimates
         ]
-        answer = Section("answer", [*self.sentences(), Figure("uplift", list(self.values()))])
         shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-        pairs = [{name: row[name] for name in shown} for row in self.differences]
-        return [
-            answer,
-            Section("measures", [Table(rows, "Measures")]),
-            Section("pairs", [Table(pairs, self.differences.title)]),
-        ]
+        pairs = Table([{name: row[name] for name in shown} for row in self.differences], self.differences.title)
+        answer = Section("answer", [*self.sentences(), Figure("uplift", list(self.values()))])
+        return [answer, Section("measures", [Table(rows, "Measures")]), Section("pairs", [pairs])]
 
 
 @overload
@@ -353,7 +340,7 @@ def uplift(
         return results[name]
     # scores do not differ in the gain of everyone, and in that over random as they do in the gain
     keys = [key for key in next(iter(results.values())).estimates if not key.startswith(("everyone", "over_random"))]
-    return UpliftComparison(results, dict.fromkeys(keys, _HigherIsBetter()), UpliftSettings(level))
+    return UpliftComparison(results, dict.fromkeys(keys, SimpleNamespace(better="higher")), UpliftSettings(level))
 
 
 def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial:
@@ -368,8 +355,6 @@ def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial
     n = len(arm)
     if len(values) != n:
         raise different_lengths("outcome", len(values), "treated", n)
-    if math.isinf(low) or math.isinf(high):
-        raise InputError("outcome", "is infinite", "pass finite numbers", row=int(np.argmax(np.isinf(values))))
     if max(-low, high) > LARGEST_SUMMED:
         row, far = int(np.argmax(np.abs(values))), f"beyond ±{LARGEST_SUMMED:g}, too far out to be added up"
         raise InputError("outcome", f"is {values[row]:g}, {far}", "pass smaller numbers", row=row)
@@ -378,10 +363,10 @@ def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial
         raise InputError("treated", f"has one arm only: {who}", "pass the treated and the controls of a trial")
     if propensity is None:
         return Trial(arm, values.astype(np.float64), np.ones(n))
-    if isinstance(propensity, Real):
-        chance = np.full(n, check_number(propensity, "propensity", 0.0, 1.0, open_ends=True))
-    else:
-        chance = as_numbers(propensity, "propensity")[0].astype(np.float64)
+    chance = (
+        np.full(n, propensity, np.float64) if isinstance(propensity, Real) else as_numbers(propensity, "propensity")[0]
+    )
+    chance = chance.astype(np.float64)
     if len(chance) != n:
         raise different_lengths("propensity", len(chance), "treated", n)
     bad = ~((chance > 0.0) & (chance < 1.0))
