@@ -726,3 +726,9 @@ def test_a_matched_threshold_moves_with_the_cases() -> None:
     assert rules.drift[rules.uncapped.name] == pytest.approx((1.0, 1.0), abs=0.01)  # all near the cut are hits
     rules = cl.evaluate(s > 8.5, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules()
     assert rules.drift[rules.uncapped.name] == pytest.approx((0.0, 1.0), abs=0.01)
+
+
+def test_ties_are_shared_in_each_batch() -> None:
+    y, s, day, _ = lists(ties=True)
+    with pytest.raises(cl.InputError, match="ties are shared in each batch"):
+        cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate(ties='worst')"])

@@ -783,10 +783,11 @@ def test_the_guard_of_a_small_class_widens_the_interval_and_the_p_value() -> Non
     few, many = (paired_difference((60.0, 0.0), psi, n, "") for n in (3, 30))
     assert few is not None
     assert many is not None
-    assert few.p_value == pytest.approx(2 * t.sf(60.0 / few.error, 6))
-    assert few.limits(0.95).width == pytest.approx(2 * t.ppf(0.975, 6) * few.error)
-    assert many.p_value < few.p_value
-    assert many.limits(0.95).width < few.limits(0.95).width
+    wide, narrow = few.test(0.95), many.test(0.95)
+    assert wide.p_value == pytest.approx(2 * t.sf(60.0 / few.error, 6))
+    assert wide.high - wide.low == pytest.approx(2 * t.ppf(0.975, 6) * few.error)
+    assert narrow.p_value < wide.p_value
+    assert narrow.high - narrow.low < wide.high - wide.low
 
 
 def test_weights_count_in_the_influence_on_decisions() -> None:

@@ -34,7 +34,7 @@ from ..inference.batch_rows import (
 from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Replicates, Resampled, Resampler
 from ..partition import HashedPartition, Partition
-from ..ranking import Ties, rank, tie_starts
+from ..ranking import rank, tie_starts
 from ..runtime import TUNING
 from ..sources.arrays import Sample
 from ..sources.sql_table import Checked, Column, SqlTable, Totals
@@ -276,9 +276,9 @@ class StreamedBatches(BatchRows):
     def set_by_design(self) -> bool:
         return False
 
-    def lists(self, ties: Ties = "expected") -> BatchLists:
+    def lists(self) -> BatchLists:
         """The list of each batch."""
-        return self.drawn.lists(ties)
+        return self.drawn.lists()
 
     def whole_list(self, specs: Sequence[Spec]) -> Computed:
         """Exact sums of the whole list."""

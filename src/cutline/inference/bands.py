@@ -20,7 +20,7 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..types import Floats
 from .differences import flipped_scale, sign_matrix
-from .limits import t_quantile, wilson, wilson_middles, z_of
+from .limits import t_quantile, wilson, wilson_shares, z_of
 from .resampling import Resampler
 
 _AXIS = {"roc": 1, "precision_recall": 2}
@@ -79,9 +79,8 @@ def band(
     low, high = np.nanquantile(drawn, [tail, 1.0 - tail], axis=0)
     middle = np.nanmedian(drawn, axis=0)
     share = np.clip(value, 0.0, 1.0)
-    centre, half = wilson_middles(share, np.maximum(trials, 1.0), level)
-    down = np.maximum(middle - low, np.maximum(share - centre + half, 0.0))
-    up = np.maximum(high - middle, np.maximum(centre + half - share, 0.0))
+    least, most = wilson_shares(share, np.maximum(trials, 1.0), level)
+    down, up = np.maximum(middle - low, share - least), np.maximum(high - middle, most - share)
     small = t_quantile(level, max(freedom, 2.0)) / z_of(level)
     stretch = 1.0
     if simultaneous:
@@ -97,10 +96,10 @@ def band(
     if name == "qrecall":  # no more positives can be missing than cases are left
         low = np.maximum(low, 1.0 - (1.0 - shares) / share_limit)
     elif name in _AXIS:
-        x, cases, least = (grid, n_neg, 0.0) if name == "roc" else (1.0 - grid, n_pos, share_limit)
+        x, cases, floor = (grid, n_neg, 0.0) if name == "roc" else (1.0 - grid, n_pos, share_limit)
         unseen = min(3.0 / cases, 1.0)
         inside = float(np.interp(unseen if name == "roc" else 1.0 - unseen, grid, low))
-        ramp = least + (inside - least) * np.clip(x / unseen, 0.0, 1.0)
+        ramp = floor + (inside - floor) * np.clip(x / unseen, 0.0, 1.0)
         open_ = grid < unseen if name == "roc" else grid > 1.0 - unseen
         low = np.where(open_, np.minimum(low, ramp), low)
     return low, high

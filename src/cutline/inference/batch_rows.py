@@ -28,7 +28,7 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..partition import Partition
 from ..quotas import Quotas
-from ..ranking import Ranking, Ties, rank, tie_starts
+from ..ranking import Ranking, rank, tie_starts
 from ..sources.arrays import Sample
 from ..sweep import Counts, scale_of
 from ..table import PicklesFields
@@ -77,24 +77,6 @@ class BatchGroups(PicklesFields):
             own = [getattr(part, name) for part in parts]
             columns.append(None if own[0] is None else np.concatenate(own, axis=-1)[..., order])
         return cls(*columns)
-
-    def split_ties(self, ties: Ties) -> BatchGroups:
-        """The groups with the classes of each apart: positives last where ties are read as the worst, else first."""
-        if ties == "expected":
-            return self
-        neg = self.size - self.pos
-        pairs = np.stack([neg, self.pos] if ties == "worst" else [self.pos, neg], axis=1)
-        there = pairs.ravel() > 0.0
-        is_pos = np.tile([ties != "worst", ties == "worst"], len(neg))
-        batch, score = np.repeat(self.batch, 2)[there], np.repeat(self.score, 2)[there]
-        size = pairs.ravel()[there]
-        pos = np.where(is_pos[there], size, 0.0)
-        if self.sums is None or self.joined is None:
-            return BatchGroups(batch, score, pos, size)
-        x, xx, _, xt = (np.repeat(column, 2)[there] for column in self.sums)
-        share = size / np.repeat(self.size, 2)[there]
-        sums = np.stack([np.where(pos > 0.0, xt, x - xt), xx * share, pos, np.where(pos > 0.0, xt, 0.0)])
-        return BatchGroups(batch, score, pos, size, np.repeat(self.joined, 2)[there], sums)
 
 
 def group_cases(
@@ -304,15 +286,16 @@ class BatchRows(RowEvidence):
 
     @cached_property
     def _worked_out(self) -> dict[Any, Any]:
-        """Lists by the rule for ties, and what units contain by quota."""
+        """What units contain, by quota or measure."""
         return {}
 
-    def lists(self, ties: Ties = "expected") -> BatchLists:
+    def lists(self) -> BatchLists:
         """The list of each batch."""
-        if ties not in self._worked_out:
-            self._worked_out[ties] = BatchLists(self.groups.split_ties(ties), len(self.batches))
-        lists: BatchLists = self._worked_out[ties]
-        return lists
+        return self._lists
+
+    @cached_property
+    def _lists(self) -> BatchLists:
+        return BatchLists(self.groups, len(self.batches))
 
     @cached_property
     def groups(self) -> BatchGroups:
@@ -330,22 +313,22 @@ class BatchRows(RowEvidence):
         if spec.measure.batch_mean:
             return self._means(spec)
         assert spec.quota is not None
-        if (spec.quota, spec.ties) not in self._worked_out:
-            lists = self.lists(spec.ties)
+        if spec.quota not in self._worked_out:
+            lists = self.lists()
             cells = [lists.at(lists.places(quota)) for quota in quotas_in_batches(spec.quota)[0]]
-            self._worked_out[spec.quota, spec.ties] = self.by_unit(np.stack(cells, axis=1))
-        return np.asarray(self._worked_out[spec.quota, spec.ties])
+            self._worked_out[spec.quota] = self.by_unit(np.stack(cells, axis=1))
+        return np.asarray(self._worked_out[spec.quota])
 
     def _means(self, spec: Spec) -> Floats:
         """A measure of each batch by itself, added up by unit, and how many of its batches have a value."""
         if spec not in self._worked_out:
-            groups = self.groups.split_ties(spec.ties)
+            groups = self.groups
             first = np.searchsorted(groups.batch, np.arange(len(self.batches) + 1))
             each = np.zeros((len(self.batches), 1, len(CELLS)))
             for batch, (start, end) in enumerate(pairwise(first.tolist())):
                 pos, neg = groups.pos[start:end], (groups.size - groups.pos)[start:end]
                 ranking = Ranking(groups.score[start:end], pos, neg, end - start, self.ranking.weighted)
-                value = float(spec.measure.compute(ranking, **spec.arguments))
+                value = float(spec.measure.compute(ranking.resolved(spec.ties), **spec.arguments))
                 each[batch, 0, :2] = (value, 1.0) if value == value else (0.0, 0.0)
             self._worked_out[spec] = self.by_unit(each)
         return np.asarray(self._worked_out[spec])
@@ -353,6 +336,8 @@ class BatchRows(RowEvidence):
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Measures at a quota from the cuts of all batches, means over batches, the others from the whole list."""
         of_quota = [spec for spec in specs if spec.measure.by_batch]
+        if any(spec.ties != "expected" and not spec.measure.batch_mean for spec in of_quota):
+            raise InputError("ties", "are shared in each batch: other rules do not go with {batch}", "leave {ties} out")
         whole = self.whole_list([spec for spec in specs if not spec.measure.by_batch])
         sums = {spec: self.cells(spec).sum(axis=0) for spec in of_quota}
         own = {spec: float(_values(spec, sums[spec])) for spec in of_quota}

@@ -173,28 +173,16 @@ class PairedDifference:
     guard: float
     method: str
 
-    @property
-    def p_value(self) -> float:
-        """Two-sided, never 0."""
-        statistic = self.difference / self.error
-        p = self.reference.p_value(statistic)
-        return max(p, two_sided_p(statistic, self.guard)) if math.isfinite(self.guard) else p
-
-    def limits(self, level: float, widest: float = math.inf) -> Interval:
+    def test(self, level: float, widest: float = math.inf) -> DifferenceTest:
         """Difference ± critical value · SE, within ± ``widest`` (the largest difference that the measure allows).
 
-        Leaves 0 out exactly where ``p_value`` is at most 1 − level.
+        The interval leaves 0 out exactly where the p-value, which is never 0, is at most 1 − level.
         """
-        critical = self.reference.critical(level)
-        if math.isfinite(self.guard):
-            critical = max(critical, t_quantile(level, self.guard))
-        half = critical * self.error
-        return Interval(max(self.difference - half, -widest), min(self.difference + half, widest))
-
-    def test(self, level: float, widest: float = math.inf) -> DifferenceTest:
-        """Interval, standard error and p-value."""
-        freedom = min(self.reference.freedom, self.guard)
-        return DifferenceTest(*self.limits(level, widest), self.error, self.p_value, self.method, freedom)
+        statistic, guarded = self.difference / self.error, math.isfinite(self.guard)
+        p = max(self.reference.p_value(statistic), two_sided_p(statistic, self.guard) if guarded else 0.0)
+        half = max(self.reference.critical(level), t_quantile(level, self.guard) if guarded else 0.0) * self.error
+        low, high = max(self.difference - half, -widest), min(self.difference + half, widest)
+        return DifferenceTest(low, high, self.error, p, self.method, min(self.reference.freedom, self.guard))
 
 
 def sums_by(unit: NDArray[Any], units: int, each: Floats) -> Floats:

@@ -98,15 +98,10 @@ def wilson(r: float, n: float, level: float) -> Interval:
 
 def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
     """Wilson's interval of many shares at once."""
-    middle, half = wilson_middles(share, trials, level)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
-def wilson_middles(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
-    """The middles of the Wilson intervals of many shares, and half their widths."""
     z2 = z_of(level) ** 2
-    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
-    return middle, math.sqrt(z2) / (1.0 + z2 / n) * np.sqrt(share * (1.0 - share) / n + z2 / (4.0 * n**2))
+    middle = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
+    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(share * (1.0 - share) / trials + z2 / (4.0 * trials**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def wilson_share(share: float, trials: float, level: float) -> Interval:
@@ -376,8 +371,8 @@ def lag_correlation(each: Floats, lag: int = 1) -> float:
 
 # Rows "days in a row" of benchmarks/batches.py chose these: a correlation of 1.2 standard errors counts (with less, 60
 # independent units have intervals more than 4% longer); fewer than ten units tell nothing about how they depend on each
-# other; memories are taken as 5·(1 + 3φ)/n longer, at most 0.93, and their part in the variance as 1.1 times as large,
-# because short series look less dependent than they are.
+# other; memories are taken as 5·(1 + 3φ)/n longer, by at most 0.25, up to 0.93, and their part in the variance as 1.1
+# times as large, because short series look less dependent than they are.
 _HEEDED, _FEWEST, _LONGER, _LONGEST, _MORE = 1.2, 10, 5.0, 0.93, 1.1
 
 
@@ -396,6 +391,6 @@ def serial_inflation(each: Floats) -> float:
     if not first * math.sqrt(n) >= _HEEDED:
         return 1.0
     memory = min(max(second / first, 0.3), _LONGEST)
-    memory = min(memory + _LONGER * (1.0 + 3.0 * memory) / n, _LONGEST)
+    memory = min(memory + min(_LONGER * (1.0 + 3.0 * memory) / n, 0.25), _LONGEST)
     lags = 1.0 / (1.0 - memory) - (1.0 - memory**n) / (n * (1.0 - memory) ** 2)  # Σ (1 − k/n)·φᵏ⁻¹
     return math.sqrt(1.0 + 2.0 * _MORE * first * lags)
