@@ -528,10 +528,7 @@ def answer(call: VerbCall) -> Any:
 def judge(
     call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, *, counted: Any = None, **facts: Any
 ) -> Any:
-    """The evaluation of one model, or the comparison of several, on checked samples; with segments if there are any.
-
-    ``facts``: what is known of the table that the rows came from; ``counted``: of counts, what is known of them.
-    """
+    """The evaluation of one model, or the comparison of several, on checked samples, with facts of their table."""
     how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
     facts["positive_name"] = positive_name(call.pos_label, call.label)
     if call.compares:
@@ -582,10 +579,7 @@ def judge_classes(
     dropped: int = 0,
     **rows: Any,
 ) -> ClassEvaluation | ClassComparison:
-    """The evaluation of a model of several classes, or the comparison of several such models.
-
-    ``argument``: what the scores are called where they came from; ``rows``: the classes, weights and clusters.
-    """
+    """The evaluation of a model of several classes, or the comparison of several such models."""
     from .class_evaluation import compare_matrices, evaluate_class_sample
     from .class_sample import make_class_sample
 

@@ -30,12 +30,6 @@ def check_worth_given(worth: Any, cost: Any, cut_by: str) -> None:
         raise InputError(given, "goes with the worth of each row", "give {worth}, or leave it out")
 
 
-def bad_amount(name: str, row: int | str, amount: float) -> InputError:
-    """An amount of a row that is none: negative, infinite or beyond every currency; a cost also if it is 0."""
-    remedy = f"pass {'' if name == 'cost' else '0, or '}amounts from {AMOUNTS[0]:g} to {AMOUNTS[1]:g}"
-    return InputError(name, f"is {amount:g}", remedy, row=row)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
     """What each row is worth if it is a hit, what taking it costs, and which list a cut is made in.
@@ -65,8 +59,10 @@ class Worth:
             if values is not None:
                 values = values.astype(np.float64)
                 bad = ((values < AMOUNTS[0]) & ((values != 0) | (name == "cost"))) | (values > AMOUNTS[1])
-                if bad.any():
-                    raise bad_amount(name, int(np.argmax(bad)), values[np.argmax(bad)])
+                if bad.any():  # negative, infinite or beyond every currency; a cost also if it is 0
+                    row, zero = int(np.argmax(bad)), "" if name == "cost" else "0, or "
+                    remedy = f"pass {zero}amounts from {AMOUNTS[0]:g} to {AMOUNTS[1]:g}"
+                    raise InputError(name, f"is {values[row]:g}", remedy, row=row)
             columns.append(values)
         return cls(columns[0], columns[1], cut_by)
 
@@ -239,10 +235,7 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
 
 
 def _of_list(values: Any, argument: str) -> NDArray[Any]:
-    """A list as an array: of objects where NumPy would turn numbers into text, or text into other text.
-
-    An array of text gives every row the room of the longest, and takes zero bytes off its end.
-    """
+    """A list as an array: of objects where NumPy would turn numbers into text, or take zero bytes off its end."""
     if any(issubclass(kind, str | bytes) for kind in set(map(type, values))):
         return np.array(values, dtype=object)
     try:
@@ -267,10 +260,7 @@ def read_numbers(
     *,
     plain: bool = False,
 ) -> tuple[NDArray[Any], float, float, rules.Notation | None]:
-    """A table's column of numbers, its extremes, and how text writes it: also with decimal commas or as per cent.
-
-    ``rows``: how many rows each cell stands for; ``plain``: only as Python writes numbers.
-    """
+    """A column of numbers, its extremes, and how text writes it (``plain``: as Python); ``rows``: how many each is."""
     column, notation = as_column(values, argument), None
     kind = column.dtype.kind
     if kind == "f":
@@ -403,10 +393,7 @@ def check_negatives(
     neg_label: tuple[Any, ...] | None = None,
     rows: NDArray[Any] | None = None,
 ) -> None:
-    """Warn or raise if there are several labels beside the positive one; ``neg_label`` as in ``sql_table.Roles``.
-
-    ``rows``: how many rows each label stands for.
-    """
+    """Warn or raise if there are several labels beside the positive one; ``rows``: how many each stands for."""
     rest = label[~positive]
     if pos_label is None or not len(rest) or label.dtype.kind == "b":
         return

@@ -1,7 +1,6 @@
-"""Batches of columns from anything that exports an Arrow stream, read with ctypes and NumPy alone.
+"""Batches of columns from anything that exports an Arrow stream, read with ctypes and NumPy alone: DuckDB does.
 
-DuckDB hands out large results as a stream of record batches through the Arrow C interface. Reading it here, some
-eighty lines, spares users a dependency on pyarrow: nothing else that is always installed reads such a stream in pieces.
+It spares users a dependency on pyarrow: nothing else that is always installed reads such a stream in pieces.
 """
 
 from __future__ import annotations

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from ..errors import InputError, changed, show, verbatim
 from ..partition import Partition
 from ..runtime import temporary_folder
+from ..validate import check_whole
 from . import rules
-from .arrays import as_column, as_weights, is_positive
+from .arrays import as_column, is_positive
 from .arrow_stream import Batch, StreamError, batches
 from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
-from .frames import LoadedColumns
+from .frames import LoadedColumns, MemoryTable
 from .sql_table import (
     DUCKDB,
     NOT_BY_POINTS,
@@ -50,11 +51,9 @@ class Machine:
     temp_directory: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        threads, limit = self.threads, self.memory_limit
-        if threads is not None:
-            whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
-            if not whole or not 1 <= threads <= _MOST_THREADS:
-                raise InputError("threads", f"must be a whole number from 1 to {_MOST_THREADS}, got {show(threads)}")
+        limit = self.memory_limit
+        if self.threads is not None:
+            check_whole(self.threads, "threads", 1, _MOST_THREADS)
         if limit is not None and not (isinstance(limit, str) and re.match(r"\s*\d", limit)):
             raise InputError("memory_limit", f"must be a size such as '2GB', got {show(limit)}")
         if self.temp_directory is not None and not isinstance(self.temp_directory, str | os.PathLike):
@@ -119,11 +118,7 @@ class DuckTable(SqlTable):
         return (int(rows[0][0]), rows[0][1]) if rows else None
 
     def hold(self, texts: Sequence[str], numbers: Sequence[str]) -> None:
-        """Read columns that will be asked for one by one with a single query, and keep them.
-
-        Files give their rows in one order, but a query that joins or groups may give them in another when it is run
-        again.
-        """
+        """Read columns with one query, and keep them: one that joins may give its rows in two orders if run twice."""
         if self.files is None:
             expressions = [*self._expressions(texts, "label"), *self._expressions(numbers, "score")]
             self._held |= dict(zip(expressions, self.values(expressions), strict=True))
@@ -201,29 +196,20 @@ class DuckTable(SqlTable):
         return int(self.rows(found)[0][0]) if self.is_filtered else row
 
     def load_plain(self, roles: Roles) -> LoadedColumns | None:
-        """The rows of a small file by one query, where no cell is missing and text writes all numbers plainly.
-
-        None where that is not so: ``check`` then reads them by patterns, or explains what is wrong.
-        """
+        """The rows of a small file by one query, if no cell is missing and text writes all numbers plainly."""
         if not (self.is_small or self.relation == _COPY) or self.is_filtered:
             return None
         try:
             wanted = self._plain_cells(roles)
-            cells = dict(zip(wanted, self.values(list(wanted.values())), strict=True))
-            columns = {key: as_column(column, key[0]) for key, column in cells.items()}
-            numbers = {key: column for key, column in columns.items() if key[0] in ("y_score", "sample_weight")}
-            weight = None if roles.weight is None else columns["sample_weight", roles.weight]
-            weight = None if weight is None else as_weights(weight, len(weight))
-            by_role = {role: {name: columns[r, name] for r, name in columns if r == role} for role in rules.KEYS}
-            parts = {role: Partition.of(keys, role) for role, keys in by_role.items() if keys}
+            cells = self.values(list(wanted.values()))
+            numbers = [cells[k] for k, (role, _) in enumerate(wanted) if role in ("y_score", "sample_weight")]
+            if not all(rules.are_plain(np.ma.getdata(column)) for column in numbers):
+                return None
+            plain = replace(roles, pos_label=None, neg_label=None)
+            rows = MemoryTable(self.name, [name for _, name in wanted], cells.__getitem__).rows(plain)
         except InputError:
             return None
-        if not all(map(rules.are_plain, numbers.values())) or (weight is not None and not weight.all()):
-            return None
-        positive = columns.get(("y_true", roles.label or ""), np.ones(len(next(iter(columns.values())))))
-        numbers |= {("y_score", name): 0.0 - columns["y_score", name] for name in roles.negate}
-        scores = {model: numbers["y_score", name] for model, name in roles.scores.items()}
-        return LoadedColumns.of(positive.astype(np.bool_), scores, weight, parts, 0, self.understood)
+        return replace(rows, understood=(*self.understood, *rows.understood))
 
     def check_plain(self, roles: Roles) -> Checked | None:
         """What ``check`` finds, by one pass without patterns; None where that does not show that all is well."""
@@ -267,8 +253,7 @@ class DuckTable(SqlTable):
     def _plain_cells(self, roles: Roles) -> dict[tuple[str, str], str]:
         """SQL for each role: 1 or 0 of a label, the number of a cell, a key as it stands.
 
-        NULL, or NaN, for a label that the first rows do not have, and for a cell that DuckDB casts but no notation
-        allows. Raises an error where cells alone do not show what is meant.
+        NULL for a label that the first rows lack, and a cell that DuckDB casts but no notation allows.
         """
         used = {name: self.column(name, role_word(role)) for role, name in roles.named}
         told = roles.decimal is not None or roles.neg_label or roles.ignore_case
@@ -312,10 +297,7 @@ class DuckTable(SqlTable):
         return f"CAST(CASE {cell} {codes} END AS UTINYINT)"
 
     def load(self, checked: Checked) -> LoadedColumns:
-        """The rows in memory, by one query: two of them might give the rows of a join or a group in two orders.
-
-        What was counted before must be what comes now.
-        """
+        """The rows in memory, by one query; what was counted before must be what comes now."""
         roles = {"clusters": checked.cluster, "segment": checked.segments, "batch": checked.batch}
         wanted = _every_score(checked) | ({} if checked.weight is None else {"weight": checked.weight})
         wanted = {name: checked.value(sql) for name, sql in wanted.items()}
@@ -339,17 +321,15 @@ class DuckTable(SqlTable):
             for role, made_of in roles.items()
             if made_of
         }
-        dropped = next(iter(checked.totals.values())).dropped
-        facts = dropped, (*self.understood, *checked.understood), columns.get("row")
-        return LoadedColumns.of(positive, scores, weight, parts, *facts)
+        dropped, understood = next(iter(checked.totals.values())).dropped, (*self.understood, *checked.understood)
+        codes, *keys = parts.get("clusters"), parts.get("segment"), parts.get("batch")
+        facts = None if codes is None else codes.codes, dropped, understood, columns.get("row")
+        return LoadedColumns(positive, scores, weight, *facts, *keys)
 
     def pieces(
         self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, key: str | None = None
     ) -> Generator[Batch]:
-        """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted.
-
-        ``key``: SQL for a whole number that then comes too.
-        """
+        """The rows, best first: score, positive, and where there are such or wanted, weight, row number and key."""
         wanted = {"score": checked.scores[model], "positive": f"CAST({checked.positive} AS UTINYINT)"}
         wanted |= {} if key is None else {"key": key}
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
@@ -380,10 +360,7 @@ class DuckTable(SqlTable):
         return self._batches(checked, wanted, "", None)
 
     def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:
-        """Columns of the rows that count. No filter is written: DuckDB decides filters from a file's statistics,
-
-        which may leave NaN out; it evaluates what is selected.
-        """
+        """Columns of the rows that count. No filter is written: DuckDB decides those from statistics, without NaN."""
         selected = ", ".join(f"{checked.value(sql)} AS {name}" for name, sql in wanted.items())
         kept = ""
         if checked.kept is not None:
@@ -451,8 +428,7 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
         if query is not None:
             raise InputError("query", "does not go with a relation, which is a query already", "leave it out")
         # a relation does not show its connection, so a running query of it cannot be interrupted: it is waited for
-        run = lambda sql: source.query("cutline_source", sql)  # noqa: E731
-        yield _described("the relation", "cutline_source", run, lambda: None, list(source.columns))
+        yield _of_relation("the relation", source, lambda: None)
         return
     with ExitStack() as stack:
         try:
@@ -594,21 +570,18 @@ def _only_for_text(text: TextFormat, what: str) -> None:
 
 
 def _queried(connection: Any, query: str) -> DuckTable:
-    """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
-    line = " ".join(query.split())
-    name = f"the query {show(line)}"
+    """A query as a table: one statement."""
+    name = f"the query {show(' '.join(query.split()))}"
     with translate_errors(name, None):
         statements = connection.extract_statements(query)
-    if len(statements) != 1:
-        raise InputError("query", f"must be one SQL statement, got {len(statements)}")
-    text, longer = statements[0].query, ""
-    while text != longer:
-        longer = text
-        before, end, last = text.rstrip().rstrip(";").rpartition("\n")
-        text = before + end + re.sub(r"--[^'\"$]*\Z", "", last)
-    with translate_errors(name, None):
-        names = list(connection.sql(text).columns)
-    return _described(name, f"({text}\n)", connection.sql, connection.interrupt, names)
+        if len(statements) != 1:
+            raise InputError("query", f"must be one SQL statement, got {len(statements)}")
+        return _of_relation(name, connection.sql(query), connection.interrupt)
+
+
+def _of_relation(name: str, relation: Any, interrupt: Callable[[], None]) -> DuckTable:
+    run = lambda sql: relation.query("cutline_source", sql)  # noqa: E731
+    return _described(name, "cutline_source", run, interrupt, list(relation.columns))
 
 
 def _described(

@@ -248,10 +248,7 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
 
 
 def _sheet(path: str, shown: str, text: TextFormat, folder: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
-    """A sheet of an Excel workbook as text: the one that is named, else the first that is not empty; what to say of it.
-
-    And the options that were guessed, if that is allowed.
-    """
+    """A sheet of a workbook as text (the one named, else the first that is not empty), what to say, and guesses."""
     try:
         import openpyxl
     except ImportError:

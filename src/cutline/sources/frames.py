@@ -35,14 +35,6 @@ class LoadedColumns:
     def __len__(self) -> int:
         return len(self.positive)
 
-    @classmethod
-    def of(cls, positive: Any, scores: Any, weight: Any, parts: Mapping[str, Partition], *facts: Any) -> LoadedColumns:
-        """Columns, and what divides their rows by its role; ``facts``: dropped, understood, source_rows."""
-        codes = parts["clusters"].codes if "clusters" in parts else None
-        dropped, understood, source_rows = (*facts, None)[:3]
-        keys = parts.get("segment"), parts.get("batch")
-        return cls(positive, scores, weight, codes, dropped, understood, source_rows, *keys)
-
     def only(self, kept: NDArray[np.intp]) -> LoadedColumns:
         """Some of the rows."""
         scores = {model: score[kept] for model, score in self.scores.items()}
@@ -150,9 +142,9 @@ class MemoryTable:
         weight = None if roles.weight is None else read["sample_weight", roles.weight]
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
-        rows = LoadedColumns.of(positive, scores, weight, crossed, dropped, tuple(understood))
-        if self.kept is not None and not dropped:
-            rows = replace(rows, source_rows=self.kept)
+        clusters, *keys = crossed.get("clusters"), crossed.get("segment"), crossed.get("batch")
+        facts = None if clusters is None else clusters.codes, dropped, tuple(understood), None if dropped else self.kept
+        rows = LoadedColumns(positive, scores, weight, *facts, *keys)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 

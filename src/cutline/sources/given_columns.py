@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..validate import check_column, check_columns
 from .arrays import Sample, make_sample
+from .counts import CountColumns, read_counts
+from .duckdb import DuckTable, Machine
+from .file_formats import TextFormat
+from .frames import LoadedColumns, MemoryTable
+from .open_source import SparkTable, open_source, rows_of
 from .rules import negative_labels
-
-if TYPE_CHECKING:
-    from .frames import LoadedColumns
+from .sql_table import Roles
 
 
 def read_columns(source: Any, label: str | None, scores: Sequence[str], **columns: Any) -> LoadedColumns:
-    """Columns of any table in memory: the labels and scores, and as named ``weight``, ``clusters``, ``batch``, ``by``.
-
-    A label that is None is not read.
-    """
-    from .duckdb import Machine
-    from .file_formats import TextFormat
-    from .frames import LoadedColumns
-    from .open_source import SparkTable, open_source, rows_of
-    from .sql_table import Roles
-
+    """Columns of any table in memory: labels (unless None), scores, and as named weight, clusters, batch and by."""
     by = columns.pop("by", None)
     columns["by"] = () if by is None else (by,) if isinstance(by, str) else tuple(check_columns(by, "by"))
     roles = Roles(label, {check_column(score, "score"): score for score in scores}, **columns)
@@ -52,11 +46,6 @@ def read_known_labels(
 
     Labels of a table in memory come as they stand; those of others as 0 and 1, nan where they are missing.
     """
-    from .duckdb import DuckTable
-    from .frames import MemoryTable
-    from .open_source import rows_of
-    from .sql_table import Roles
-
     if not isinstance(table, MemoryTable | DuckTable):
         raise InputError(None, "labels of some rows are not read on a cluster", "bring them here: toPandas()")
     every: Any = rows_of(
@@ -88,10 +77,7 @@ def sample_from(
 ) -> tuple[Sample, Any]:
     """A checked sample from arrays or from columns of a table, and the batch of each row where there are batches.
 
-    ``amounts``: what rows are worth and cost, arrays or names of columns, and by what the list is cut.
-
-    ``counts``: columns of counts (positives, negatives, rows, low, high); the cases that they stand for are then the
-    rows.
+    ``amounts``: what rows are worth and cost, and by what the list is cut; ``counts``: columns of counts of cases.
     """
     counts = {name: None if column is None else check_column(column, name) for name, column in counts.items()}
     if any(counts.values()):
@@ -122,11 +108,6 @@ def sample_from(
 
 def _sample_of_counts(source: Any, columns: dict[str, Any]) -> tuple[Sample, Any]:
     """The cases that a table of counts stands for, and the batch of each."""
-    from .counts import CountColumns, read_counts
-    from .duckdb import Machine
-    from .file_formats import TextFormat
-    from .open_source import open_source
-
     with open_source(source, None, Machine(), TextFormat()) as table:
         rows = read_counts(table, CountColumns(**columns)).rows()
     return make_sample(rows.positive, rows.scores["score"]), rows.batch

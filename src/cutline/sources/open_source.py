@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -90,10 +90,7 @@ class SparkTable(SqlTable):
         return f"the row ({said}{more}){f' of {file}' if file else ''}", value
 
     def rows(self, checked: Checked, key: str | None = None) -> Any:
-        """The rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double).
-
-        ``key``: SQL for a whole number that then comes too.
-        """
+        """The rows that count, as score_0 … (double), positive (boolean), weight (double) and key, if there are."""
         # Spark takes −0.0 and 0.0 for two values when it groups; adding 0.0 makes them one
         wanted = [f"{sql} + 0.0D AS score_{k}" for k, sql in enumerate(checked.scores.values())]
         wanted += [f"{checked.positive} AS positive"]
@@ -106,28 +103,19 @@ class SparkTable(SqlTable):
 @contextmanager
 def open_source(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
     """A table that can be asked: in memory, through DuckDB, or a Spark DataFrame; its rows that fulfil a condition."""
-    with _opened(source, query, machine, text) as table:
+    with ExitStack() as stack:
+        if isinstance(source, MemoryTable | SqlTable):  # opened already
+            table: Any = source
+        elif (table := SparkTable(source) if is_from(source, "pyspark") else frame_of(source)) is not None:
+            given = [*machine.given, *(["query"] if query is not None else []), *text.given]
+            what = "a Spark DataFrame" if isinstance(table, SparkTable) else "a table in memory"
+            if given:
+                raise InputError(given[0], f"does not go with {what}", "leave it out")
+        elif isinstance(source, str | os.PathLike) or is_from(source, "duckdb") or is_from(source, "_duckdb"):
+            table = stack.enter_context(open_table(source, query, machine, text))
+        else:
+            raise no_table(source)
         yield table if text.where is None else only_rows(table, text.where)
-
-
-@contextmanager
-def _opened(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
-    if isinstance(source, MemoryTable | SqlTable):  # opened already
-        yield source
-        return
-    if is_from(source, "pyspark"):
-        _only_for_files(machine, query, text, "a Spark DataFrame")
-        yield SparkTable(source)
-        return
-    frame = frame_of(source)
-    if frame is not None:
-        _only_for_files(machine, query, text, "a table in memory")
-        yield frame
-        return
-    if not isinstance(source, str | os.PathLike) and not is_from(source, "duckdb") and not is_from(source, "_duckdb"):
-        raise no_table(source)
-    with open_table(source, query, machine, text) as table:
-        yield table
 
 
 def only_rows(table: Any, text: Any) -> Any:
@@ -210,9 +198,3 @@ def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -
         remedy = "leave it out, or load the rows with {stream=False}"
         raise InputError("clusters", "needs the rows in memory, but this table is streamed", remedy)
     return checked
-
-
-def _only_for_files(machine: Machine, query: str | None, text: TextFormat, what: str) -> None:
-    given = [*machine.given, *(["query"] if query is not None else []), *text.given]
-    if given:
-        raise InputError(given[0], f"does not go with {what}", "leave it out")

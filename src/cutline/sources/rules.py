@@ -43,7 +43,6 @@ EXACT_INTEGERS = 2**53  # beyond which floats leave whole numbers out
 WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
 LARGEST_SUMMED = 1e100  # of scores whose values add up: squares of sums of 1e50 rows are still numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
-PAIRS = ((0, 1), (-1, 1))  # numbers that show which of them is positive: the second
 KEYS = ("clusters", "batch", "segment", "by")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 # "?" is ARFF's and the UCI repository's, "." that of SAS and Stata, "#NV" a German Excel's; "-" may be a label.
@@ -114,10 +113,7 @@ def matches(pattern: str, cell: str) -> bool:
 
 
 def are_plain(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers that text writes plainly need no look at their text: none is too long, nor are points unclear.
-
-    Text in which points may separate thousands has 0 and numbers from 1 to 1000 with at most three decimals.
-    """
+    """Whether numbers that text writes plainly need no look at their text: none is too long, nor are points unclear."""
     sizes = np.abs(numbers)
     if not sizes.max() < EXACT_INTEGERS:
         return False
@@ -174,10 +170,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_beyond(value: Any) -> bool:
-    """Whether a value in memory is an integer that floats cannot tell from its neighbours.
-
-    Text is so by its digits before the mark: floats have no room for a fraction there either.
-    """
+    """Whether a value is an integer that floats cannot tell from its neighbours; text by its digits before the mark."""
     if isinstance(value, str):
         digits = re.split("[.,]", value.strip(" \t").lstrip("+-0"))[0] if matches(LONG_CELL, value) else "0"
         return len(digits) > 16 or int(digits or "0") > EXACT_INTEGERS
@@ -333,10 +326,7 @@ def fold(label: Any) -> Any:
 
 
 def judge_negatives(pos_label: Any, neg_label: Any, counts: Iterable[tuple[Any, int]], most: int = 6) -> None:
-    """Several labels beside the positive one, with their rows: an error unless all others were named as negative.
-
-    Then a warning: it is one class against the rest, or an "unknown" was overlooked.
-    """
+    """Several labels beside the positive one, with their rows: an error if ``neg_label`` was given, else a warning."""
     counts = sorted(counts, key=lambda pair: -pair[1])
     shown = ", ".join(f"{show(plain_value(value))} ({pluralize(n, 'row')})" for value, n in counts[:most])
     shown += ", …" if len(counts) > most else ""

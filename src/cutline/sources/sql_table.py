@@ -356,10 +356,7 @@ def check_name(table: str, name: str, role: str, columns: Sequence[Any], heading
 
 
 def check(table: SqlTable, roles: Roles) -> Checked:
-    """Check all roles, mostly by one query, and count what must be known before the sweep.
-
-    A row counts if it has a label, all the scores and a weight other than 0: models are compared on the same rows.
-    """
+    """Check all roles. A row counts if it has a label, all the scores and a weight other than 0."""
     return table.check_plain(roles) or _Check(table, roles).run()
 
 
@@ -555,10 +552,7 @@ def _totals(found: Mapping[str, Any], k: int, dropped: int, bits: Sequence[int])
 
 
 def check_same(name: str, totals: Totals, positives: Any, negatives: Any, scores: Any) -> None:
-    """The sums rest on the totals: a source that changed between two passes must not go unnoticed.
-
-    Cases are added up and compared, and so are the scores, to within what adding up in another order can do to them.
-    """
+    """Raise an error if cases or scores add up to other totals than first, beyond what another order can do."""
     with np.errstate(all="ignore"):  # scores may be infinite, and their sum beyond all floats
         pos, neg, total = (float(np.sum(column)) for column in (positives, negatives, scores))
     close = 1e-9 if totals.weighted else 0.0
