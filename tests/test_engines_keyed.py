@@ -182,11 +182,11 @@ def test_batches_that_need_their_rows_say_so(streamed: Any, file: Path) -> None:
             said.append(str(error.value))
         if "missing" not in options:
             assert said[0] == said[1]
-    with pytest.raises(cl.InputError, match="batch does not go with by"):
+    with pytest.raises(cl.InputError, match="batch needs the rows in memory"):
         cl.evaluate(**streamed, **how, by="region")
     with pytest.raises(cl.InputError, match="clusters needs the rows in memory"):
         cl.evaluate(**streamed, **how, clusters="region")
-    with pytest.raises(cl.InputError, match="batch does not go with by=… where rows are streamed"):
+    with pytest.raises(cl.InputError, match="batch needs the rows in memory"):
         cl.evaluate(**streamed, **how, by="region")
 
 

@@ -534,7 +534,7 @@ def test_tables_and_comparisons_take_segments_in_batches(tmp_path: Path) -> None
     for source in (frame, str(tmp_path / "scores.csv")):
         for key, ev in cl.evaluate(source, score="p", **how).segments.items():
             same(ev, arrays[key])
-    with pytest.raises(cl.InputError, match="where rows are streamed"):
+    with pytest.raises(cl.InputError, match="these are streamed"):
         cl.evaluate(str(tmp_path / "scores.csv"), score="p", stream=True, **how)
     few = cl.compare(frame, score=["p", "q"], measures=["hit_rate@3"], **how).segments["east"]
     own = G == "east"

@@ -175,16 +175,10 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
             ((name, score),) = rows.scores.items()
             samples = {name: make_sample(rows.positive, score, clusters=rows.clusters, **labelled)}
         return judge(call, samples, rows.segments, rows.batch, **facts)
-    if by:
-        call.refuse(
-            "batch",
-            why="does not go with {by} where rows are streamed",
-            remedy="load them with {stream=False}, or leave one of them out",
-        )
     if call.batch is not None:
         check_batch_options(settings, call.prevalence)
     call.refuse(
-        *("prevalence", "worth", "cost"),
+        *("prevalence", "worth", "cost", *(["batch"] if by else [])),
         why="needs the rows in memory, and these are streamed",
         remedy="load them with {stream=False}, or leave it out",
     )

@@ -464,16 +464,9 @@ class VerbCall:
             rule = check_paired_interval if self.compares else INTERVAL
             self.refuse(*_SEVERAL_CLASSES, why="is for several classes, and here are the scores of one")
             if self.worth is not None:
-                self.refuse("prevalence", why="does not go with {worth}, whose amounts are those of these rows")
-                self.refuse("paired", why="is False, but models are compared by {worth} on the same rows")
+                self.refuse("prevalence", "paired", why="does not go with {worth}")
         if self.by is not None:
-            self.refuse(
-                "prevalence",
-                why="is one for all rows, and segments differ in theirs",
-                remedy="weight the rows with {sample_weight}, positives by wanted / present share and negatives "
-                "likewise, or evaluate the rows of one segment by themselves",
-            )
-            self.refuse("paired", why="is False, but segments compare models on the same rows", remedy="leave {by} out")
+            self.refuse("prevalence", "paired", why="does not go with {by}", remedy="evaluate each segment by itself")
             if self.compares and self.measures is not None and not len(self.measures):
                 raise InputError("measures", "is empty, and models are compared in each segment", "name at least one")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples

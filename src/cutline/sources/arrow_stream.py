@@ -23,11 +23,19 @@ _ASK = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER)
 
 # The three structures of the Arrow C data and stream interfaces, field by field in their order.
 class _Schema(ctypes.Structure):
-    pass
+    _fields_ = (
+        *(("format", _TEXT), ("name", _TEXT), ("metadata", _POINTER), ("flags", _NUMBER), ("n_children", _NUMBER)),
+        *(("children", ctypes.POINTER(_POINTER)), ("dictionary", _POINTER)),
+        *(("release", _RELEASE), ("private_data", _POINTER)),
+    )
 
 
 class _Array(ctypes.Structure):
-    pass
+    _fields_ = (
+        *((name, _NUMBER) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+        *((name, ctypes.POINTER(_POINTER)) for name in ("buffers", "children")),
+        *(("dictionary", _POINTER), ("release", _RELEASE), ("private_data", _POINTER)),
+    )
 
 
 class _Stream(ctypes.Structure):
@@ -35,18 +43,6 @@ class _Stream(ctypes.Structure):
         *(("get_schema", _ASK), ("get_next", _ASK), ("get_last_error", ctypes.CFUNCTYPE(_TEXT, _POINTER))),
         *(("release", _RELEASE), ("private_data", _POINTER)),
     )
-
-
-_Schema._fields_ = [
-    *(("format", _TEXT), ("name", _TEXT), ("metadata", _POINTER), ("flags", _NUMBER), ("n_children", _NUMBER)),
-    *(("children", ctypes.POINTER(ctypes.POINTER(_Schema))), ("dictionary", _POINTER)),
-    *(("release", _RELEASE), ("private_data", _POINTER)),
-]
-_Array._fields_ = [
-    *((name, _NUMBER) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
-    *(("buffers", ctypes.POINTER(_POINTER)), ("children", ctypes.POINTER(ctypes.POINTER(_Array)))),
-    *(("dictionary", _POINTER), ("release", _RELEASE), ("private_data", _POINTER)),
-]
 
 
 class StreamError(RuntimeError):
@@ -69,7 +65,7 @@ def _read(exporter: Any) -> Generator[Batch]:
     schema = _Schema()
     call(stream.get_schema, schema)
     try:
-        columns = [schema.children[k].contents for k in range(schema.n_children)]
+        columns = [_Schema.from_address(schema.children[k]) for k in range(schema.n_children)]
         types = {column.name.decode(): np.dtype(_TYPES[column.format.decode()]) for column in columns}
     finally:
         schema.release(ctypes.addressof(schema))
@@ -79,9 +75,8 @@ def _read(exporter: Any) -> Generator[Batch]:
         if not array.release:  # a released array marks the end
             return
         try:
-            yield {
-                name: _column(array.children[k].contents, array.length, t) for k, (name, t) in enumerate(types.items())
-            }
+            children = [_Array.from_address(array.children[k]) for k in range(len(types))]
+            yield {name: _column(own, array.length, t) for own, (name, t) in zip(children, types.items(), strict=True)}
         finally:
             array.release(ctypes.addressof(array))
 

@@ -96,8 +96,7 @@ def find_class_columns(
     """The columns of several classes, where the file has them; ``None`` where it is about two.
 
     Score columns are called as the labels are (VF, F, M, L), or so with one beginning or ending in common (p_VF), which
-    a pattern such as ``p_*`` names. Without them, a column that contains the same classes as the label is the predicted
-    class. Nothing is taken that could be meant otherwise.
+    a pattern such as ``p_*`` names. Nothing is taken that could be meant otherwise.
     """
     names = [name for name in table.names if name not in taken]
     possible = [label] if label is not None else _label_columns(table, [n for n in names if n != predicted])
@@ -113,18 +112,6 @@ def find_class_columns(
         except InputError as error:
             refused[one] = error
             continue
-        # columns of a frame are named; in a file, one whose values are classes of the label can only be predicted
-        alone = label is not None and score is None and predicted is None and len(labels) > 2
-        if chosen is None and alone and not isinstance(table, MemoryTable):
-            others, most = profiles(table, [n for n in names if n != one]), len(labels)
-            few = [p.name for p in others if 2 <= p.distinct <= 2 * most and not p.is_index]
-            values = {name: {str(v) for v in table.values_of(name, most + 1) if v is not None} for name in few}
-            alike = [name for name in few if len(values[name]) > 1 and values[name] <= set(labels)]
-            if len(alike) > 1:
-                problem = f"{table.name}: several columns could be the predicted class: {listed(alike)}"
-                raise InputError(None, problem, "choose one with {predicted}")
-            if alike:
-                chosen = ClassColumns(one, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}")
         if chosen is not None:
             found.append(chosen)
     several = [one.label for one in found] or list(refused)

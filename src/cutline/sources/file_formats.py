@@ -51,8 +51,6 @@ _SHORT = 1 << 19  # lines shorter than this are short enough for DuckDB's own li
 _FIRST_ROWS = 100  # rows that tell a header of numbers from data
 _MOST_COVER = 21  # lines above a header that are looked for: a title, a date, a source, a few blank ones
 # UTF-32 first: its mark begins with that of UTF-16
-# Encodings of Python's that write characters by escapes: no program saves a table in them.
-_NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
 _BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32"}
 _BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _WINDOWS = "Latin-1 (Windows-1252)"
@@ -89,8 +87,6 @@ class TextFormat:
             try:
                 name = codecs.lookup(self.encoding).name
                 io.TextIOWrapper(io.BytesIO(), name)  # of text: not base64
-                if name in _NOT_OF_FILES:
-                    raise LookupError
             except (LookupError, TypeError, ValueError):
                 problem = f"is {show(self.encoding)}, which is unknown"
                 raise InputError("encoding", problem, "give e.g. 'latin-1' or 'utf-16'") from None

@@ -204,23 +204,17 @@ def lacking_rows(columns: Iterable[Any]) -> NDArray[np.bool_]:
 def lacking_cells(values: Any) -> NDArray[np.bool_]:
     """Which cells of a column are missing."""
     values = _cells_of(values)
-    if not isinstance(values, np.ndarray | list | tuple | range):
-        series = values
-        gone = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
-        if series.dtype.is_numeric() and not series.dtype.is_float():
-            return gone
-        values = series.to_numpy()
-        if values.dtype.kind == "f":
-            return np.asarray(gone | np.isnan(values))
-        return gone if values.dtype.kind not in "OSU" else gone | lacking_cells(values)
-    array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
-    if isinstance(array, np.ma.MaskedArray):
-        return np.asarray(np.ma.getmaskarray(array) | lacking_cells(array.data))
-    if array.dtype.kind == "f":
-        return np.asarray(np.isnan(array))
-    if array.dtype.kind not in "OSU":
-        return np.zeros(len(array), np.bool_)
-    return np.array([rules.is_missing(cell) for cell in array.tolist()], dtype=np.bool_)
+    if isinstance(values, np.ndarray):
+        cells, gone = np.ma.getdata(values), np.ma.getmaskarray(values)
+    elif isinstance(values, list | tuple | range):
+        cells, gone = np.array(values, dtype=object), np.zeros(len(values), np.bool_)
+    else:
+        cells, gone = values.to_numpy(), values.is_null().to_numpy()
+    if cells.dtype.kind == "f":
+        gone = gone | np.isnan(cells)
+    elif cells.dtype.kind in "OSU":
+        gone = gone | np.array([rules.is_missing(cell) for cell in cells.tolist()], np.bool_)
+    return np.asarray(gone, np.bool_)
 
 
 def taken_cells(values: Any, kept: NDArray[np.intp]) -> Any:
