@@ -570,13 +570,18 @@ def _only_for_text(text: TextFormat, what: str) -> None:
 
 
 def _queried(connection: Any, query: str) -> DuckTable:
-    """A query as a table: one statement."""
+    """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
     name = f"the query {show(' '.join(query.split()))}"
     with translate_errors(name, None):
         statements = connection.extract_statements(query)
         if len(statements) != 1:
             raise InputError("query", f"must be one SQL statement, got {len(statements)}")
-        return _of_relation(name, connection.sql(query), connection.interrupt)
+        text, longer = statements[0].query, ""
+        while text != longer:
+            longer = text
+            before, end, last = text.rstrip().rstrip(";").rpartition("\n")
+            text = before + end + re.sub(r"--[^'\"$]*\Z", "", last)
+        return _of_relation(name, connection.sql(text), connection.interrupt)
 
 
 def _of_relation(name: str, relation: Any, interrupt: Callable[[], None]) -> DuckTable:
