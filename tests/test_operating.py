@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import cutline as cl
-from cutline.decide.operating import next_hits
-from cutline.inference.closed_forms import Cuts, QuotaCut, expected_hits_limits
+from cutline.inference.closed_forms import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
 from cutline.inference.limits import beta_binomial_quantiles
 from samples import Case, cases
 
@@ -136,7 +135,7 @@ def test_expected_hits_hold_the_mean_of_lists_with_as_many_positives(
 def test_next_hits_are_quantiles_of_the_beta_binomial(hits: float, taken: int, level: float) -> None:
     """Where the whole list is taken the cut cannot move: the predictive distribution after Jeffreys' prior."""
     predictive = stats.betabinom(taken, hits + 0.5, taken - hits + 0.5)
-    low, high = next_hits(QuotaCut(hits, taken, hits, taken, hits / taken, 0.0, taken), level)
+    low, high = next_hits_limits(QuotaCut(hits, taken, hits, taken, hits / taken, 0.0, taken), level)
     assert low == predictive.ppf((1 - level) / 2)
     assert high == predictive.ppf((1 + level) / 2)
     assert predictive.cdf(high) - predictive.cdf(low - 1) >= level
@@ -171,7 +170,7 @@ def test_next_hits_hold_the_next_batch(n: int, quota: int, prevalence: float, di
             ranked = y[np.argsort(-s)].astype(float)
             found.append(Cuts(ranked, 1.0 - ranked).at(float(quota), float(ranked[:quota].sum())))
         now, then = found
-        inside += then.hits in next_hits(now, 0.95)
+        inside += then.hits in next_hits_limits(now, 0.95)
         low, high = expected_hits_limits(now, 0.95)
         inside_mean += low <= then.hits <= high
     assert 0.93 <= inside / runs <= 0.995

@@ -42,7 +42,7 @@ _SAME = 1e-12  # relative to the costs of both errors: what rounding may add to 
 
 
 @dataclass(frozen=True)
-class ErrorPrices:
+class ErrorPrices(DictResult):
     """What errors cost: a false positive, a false negative, and the share of positives where the scores are used."""
 
     fp: float
@@ -56,10 +56,6 @@ class ErrorPrices:
         if fp == fn == 0:
             raise InputError("cost_fp", "and {cost_fn} are both 0, so every cut costs the same", "price one of them")
         return cls(fp, fn, prevalence)
-
-    def share(self, n_pos: Any, n_neg: Any) -> Any:
-        """The share of positives: the given one, or the sample's."""
-        return n_pos / (n_pos + n_neg) if self.prevalence is None else self.prevalence
 
     def expected(self, tp: Any, fp: Any, n_pos: Any, n_neg: Any) -> Any:
         """Expected cost for each case at a cut."""
@@ -115,33 +111,13 @@ class Cheapest(HasSections, DictResult):
     prices: ErrorPrices
     others: Table
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        cost, prices = self.cost.to_dict(), self.prices
-        return {
-            "model": self.model,
-            "threshold": self.threshold,
-            "cost": cost.pop("value"),
-            **cost,
-            "apparent_cost": self.apparent,
-            "optimism": self.optimism,
-            **dict(zip(("ratio_from", "ratio_to"), self.ratios, strict=True)),
-            **dict(zip(("model_ratio_from", "model_ratio_to"), self.model_ratios, strict=True)),
-            **values_of(self, "treat_all", "treat_none", "recall", "fpr"),
-            "cost_fp": prices.fp,
-            "cost_fn": prices.fn,
-            "prevalence": prices.prevalence,
-            "others": self.others.to_dicts(),
-        }
-
     @property
     def answer(self) -> list[str]:
         """Which model and threshold cost least, how sure that is, and what the others, everyone and no one cost."""
         c, prices = self.cost, self.prices
         within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
-        errors = (
-            f"Where a false positive costs {format_value(prices.fp)} and a false negative {format_value(prices.fn)}"
-        )
+        fp, fn = format_value(prices.fp), format_value(prices.fn)
+        errors = f"Where a false positive costs {fp} and a false negative {fn}"
         where = f"{self.model} at score > {format_value(self.threshold)}"
         clear = all(row["low"] > 0 for row in self.others)
         told = f"{errors}, use {where}" if clear else f"{errors}, {where} is cheapest, but not clearly"
@@ -416,9 +392,9 @@ def _ratios(
     while last + 1 < len(hull) and hull[last + 1]["model"] == model:
         last += 1
     ranking = rankings[model]
-    share = prices.share(float(ranking.n_pos), float(ranking.n_neg))
-    odds = (1.0 - share) / share
-
+    odds = float(ranking.n_neg) / float(ranking.n_pos)
+    if prices.prevalence is not None:
+        odds = (1.0 - prices.prevalence) / prices.prevalence
     slopes = (hull[at]["slope_from"], hull[at]["slope_to"], hull[first]["slope_from"], hull[last]["slope_to"])
     low, high, model_low, model_high = (odds / slope if slope else math.inf for slope in slopes)
     return (low, high), (model_low, model_high)
@@ -453,27 +429,13 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
     @property
     def table(self) -> Table:
         """The curve as rows."""
-        columns = {
-            "threshold_probability": self.x,
-            "net_benefit": self.net_benefit,
-            "low": self.low,
-            "high": self.high,
-            "treat_all": self.treat_all,
-            "treat_none": np.zeros_like(self.x),
-            "expected_cost": self.expected_cost,
-            "cost_low": self.cost_low,
-            "cost_high": self.cost_high,
-        }
+        names = ("net_benefit", "low", "high", "treat_all", "expected_cost", "cost_low", "cost_high")
+        columns = {"threshold_probability": self.x, **values_of(self, *names)}
         return columns_table(columns, f"Net benefit of {self.name}")
 
     def to_dict(self) -> dict[str, Any]:
         """Name, level and the rows of the curve."""
         return {"name": self.name, "level": self.level, "curve": self.to_dicts()}
-
-    @property
-    def band_words(self) -> str:
-        """What the band contains, for legends."""
-        return f"{self.level:.0%} band for each point by itself"
 
 
 def check_probabilities(sample: Sample, what: str) -> None:
@@ -525,21 +487,46 @@ def decision_curve(
     unseen false positive would cost.
     """
     grid = check_grid(x)
-    benefit, error = _net_benefit(grid, prevalence, clusters, sample)
-    z = z_of(level)
+    check_probabilities(sample, "a decision curve")
+    weight, t, odds = sample.row_weight, len(grid), grid / (1.0 - grid)
+    n_pos, n_neg = float(weight[sample.positive].sum()), float(weight[~sample.positive].sum())
+    need_both_classes(n_pos, n_neg, "there is no net benefit to show")
+    total = n_pos + n_neg
+    share = n_pos / total if prevalence is None else prevalence
+    scales = (share / n_pos, (1.0 - share) / n_neg)
+    above = np.searchsorted(grid, sample.score.astype(np.float64), side="left")  # thresholds that a row lies above
+    benefit, variance = np.zeros(t), np.zeros(t)
+
+    def taken(side: Any, each: Floats) -> Floats:
+        """The sum over rows that lie above each threshold."""
+        return np.asarray(np.cumsum(np.bincount(above[side], each[side], t + 1)[::-1])[::-1][1:])
+
+    # a row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x)
+    for side, amount, scale in zip((sample.positive, ~sample.positive), (np.ones(t), -odds), scales, strict=True):
+        part = taken(side, weight) * scale * amount
+        benefit += part
+        variance += taken(side, weight**2) * (scale * amount) ** 2
+        if prevalence is not None:  # each class has its own fixed share
+            variance -= part**2 * float(weight[side] @ weight[side]) / float(weight[side].sum()) ** 2
+    squares = float(weight @ weight)
+    if clusters is None:
+        if prevalence is None:
+            variance -= benefit**2 * squares / total**2
+        variance += (1.0 + odds**2) * (squares / total**2) ** 2  # an error of each kind: none seen is not none to come
+    else:  # the spread of what whole clusters add
+        n_clusters = int(clusters.max()) + 1
+        size = np.bincount(clusters, weight * np.where(sample.positive, *scales), n_clusters)
+        for k in range(t):
+            each = np.where(sample.positive, scales[0], -odds[k] * scales[1]) * weight * (above > k)
+            added = np.bincount(clusters, each, n_clusters) - benefit[k] * size
+            variance[k] = float(added @ added) * n_clusters / max(1, n_clusters - 1)
+    z, error = z_of(level), np.sqrt(variance)
     # the true positives alone bring no more; that binds where a false positive costs much
-    weight, order = sample.row_weight, np.argsort(sample.score[sample.positive])
-    score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
-    above = np.append(np.cumsum(of_each[::-1])[::-1], 0.0)[np.searchsorted(score, grid, side="right")]
-    among = of_each if prevalence is not None else weight
-    size, total, wide = effective_size(among), float(among.sum()), math.erf(z / math.sqrt(2.0))
-    most = np.array([wilson(size * min(1.0, part / total), size, wide)[1] for part in above.tolist()])
-    most *= 1.0 if prevalence is None else prevalence
-    low, high = benefit - z * error, np.minimum(benefit + z * error, most)
-    share = prevalence
-    if share is None:
-        n_pos, n_neg = (float(sample.row_weight[side].sum()) for side in (sample.positive, ~sample.positive))
-        share = n_pos / (n_pos + n_neg)
+    among = weight if prevalence is None else weight[sample.positive]
+    whole, level_of = effective_size(among), math.erf(z / math.sqrt(2.0))
+    found = taken(sample.positive, weight) / float(among.sum())
+    most = np.array([wilson(whole * min(1.0, part), whole, level_of)[1] for part in found.tolist()])
+    low, high = benefit - z * error, np.minimum(benefit + z * error, most * (1.0 if prevalence is None else prevalence))
 
     def as_cost(b: Floats) -> Floats:
         return (1.0 - grid) * (share - b)
@@ -553,55 +540,8 @@ def decision_curve(
         expected_cost=as_cost(benefit),
         cost_low=np.maximum(0.0, as_cost(high)),
         cost_high=as_cost(low),
-        treat_all=share - (1.0 - share) * (grid / (1.0 - grid)),
+        treat_all=share - (1.0 - share) * odds,
         treat_all_cost=grid * (1.0 - share),
         treat_none_cost=(1.0 - grid) * share,
         level=level,
     )
-
-
-def _net_benefit(
-    grid: Floats,
-    prevalence: float | None,
-    clusters: NDArray[np.int64] | None,
-    sample: Sample,
-) -> tuple[Floats, Floats]:
-    """The net benefit at each threshold, and its standard error.
-
-    A row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x).
-    """
-    check_probabilities(sample, "a decision curve")
-    weight, t = sample.row_weight, len(grid)
-    n_pos, n_neg = float(weight[sample.positive].sum()), float(weight[~sample.positive].sum())
-    need_both_classes(n_pos, n_neg, "there is no net benefit to show")
-    total = n_pos + n_neg
-    odds = grid / (1.0 - grid)
-    above = np.searchsorted(grid, sample.score.astype(np.float64), side="left")  # thresholds that a row lies above
-    scales = (1.0 / total, 1.0 / total)
-    if prevalence is not None:
-        scales = (prevalence / n_pos, (1.0 - prevalence) / n_neg)
-    mean, variance = np.zeros(t), np.zeros(t)
-
-    def taken(side: Any, each: Floats) -> Floats:
-        """The sum over rows that lie above each threshold."""
-        return np.asarray(np.cumsum(np.bincount(above[side], each[side], t + 1)[::-1])[::-1][1:])
-
-    for side, amount, scale in zip((sample.positive, ~sample.positive), (np.ones(t), -odds), scales, strict=True):
-        part = taken(side, weight) * scale * amount
-        mean += part
-        variance += taken(side, weight**2) * (scale * amount) ** 2
-        if prevalence is not None:  # each class has its own fixed share
-            variance -= part**2 * float(weight[side] @ weight[side]) / float(weight[side].sum()) ** 2
-    if clusters is None:
-        if prevalence is None:
-            variance -= mean**2 * float(weight @ weight) / total**2
-        one_more = float(weight @ weight) / total  # an error of each kind: none seen is not none to come
-        return mean, np.sqrt(variance + (1.0 + odds**2) * (one_more / total) ** 2)
-    # the spread of what whole clusters add
-    n_clusters = int(clusters.max()) + 1
-    size = np.bincount(clusters, weight * np.where(sample.positive, *scales), n_clusters)
-    for k in range(t):
-        each = np.where(sample.positive, scales[0], -odds[k] * scales[1]) * weight * (above > k)
-        added = np.bincount(clusters, each, n_clusters) - mean[k] * size
-        variance[k] = float(added @ added) * n_clusters / max(1, n_clusters - 1)
-    return mean, np.sqrt(variance)

@@ -143,12 +143,13 @@ def _point(
     inside = taken_of_group > 0
     pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
     above = float(ranking.pos[:groups].sum(dtype=np.float64))
-    spread, taken, hits = None, float(cut.tp + cut.fp), float(cut.tp)
-    mean = Estimate("expected_hits", hits)  # over many lists cut at the same quota
+    taken, hits = float(cut.tp + cut.fp), float(cut.tp)
+    mean, soon = Estimate("expected_hits", hits), Interval(math.nan, math.nan)  # of many such lists, and of the next
     if taken > 0:
         spread = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
         for_recall = None if cut_of is None else cut_of(taken, hits, level, recall=True)
         mean = Estimate("expected_hits", hits, *expected_hits_limits(spread, level, for_recall), level, "moving_cut")
+        soon = next_hits_limits(spread, level, mean=mean.interval)
     return measured(
         OperatingPoint,
         cut,
@@ -159,7 +160,7 @@ def _point(
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
         expected_hits=mean,
-        next_hits=next_hits(spread, level, mean=mean.interval),
+        next_hits=soon,
     )
 
 
@@ -190,17 +191,6 @@ def percentile_estimate(name: str, value: float, drawn: Floats, level: float) ->
     if (drawn == drawn).any():
         low, high = np.nanquantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
     return Estimate(name, value, low, high, level, "percentile")
-
-
-def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0, mean: Interval | None = None) -> Interval:
-    """Interval for the positives that the next list of the same size will contain, cut at the same share.
-
-    A prediction: it assumes that the next list is drawn from the same population. ``optimism``: hits that are due to
-    choosing the cut on these data. ``mean``: the interval of the mean, which it contains.
-    """
-    if cut is None:
-        return Interval(float("nan"), float("nan"))
-    return next_hits_limits(cut, level, optimism=optimism, mean=mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +227,10 @@ class RiskCoverage(HasPlot, TabularResult):
     def _columns(self, at: Any) -> dict[str, Any]:
         return {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each distinct confidence."""
-        return columns_table(self._columns(slice(None))).to_dicts()
+    @property
+    def table(self) -> Table:
+        """One row for each distinct confidence."""
+        return columns_table(self._columns(slice(None)))
 
     @checked
     def thinned(self, points: int = 200) -> RiskCoverage:

@@ -11,6 +11,7 @@ import numpy as np
 from ..catalogue.value import worth_columns
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
+from ..inference.closed_forms import next_hits_limits
 from ..inference.evidence import RowEvidence
 from ..inference.resampling import enough_replicates
 from ..quotas import resolve_quota, whole_cases
@@ -29,7 +30,7 @@ from ..table import (
 )
 from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, checked
-from .operating import OperatingPoint, at_rows, next_hits, percentile_estimate
+from .operating import OperatingPoint, at_rows, percentile_estimate
 from .selection import hits_at
 
 _GRID = 400  # quotas tried in each replicate: their profits are nearly those of all quotas
@@ -257,7 +258,7 @@ def plan(
         cut, found = at_rows(ranking, best, level, evidence.cut), float(np.interp(best, ends, values))
         # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
         known = replace(evidence.cut(float(best), cut.tp, level), slope=0.0)
-        soon = next_hits(known, level, optimism=luck * cut.tp / found if found > 0.0 else 0.0)
+        soon = next_hits_limits(known, level, optimism=luck * cut.tp / found if found > 0.0 else 0.0)
     return Plan(best, profit, optimism, limit, cut, soon, places, hits_at(ranking, places), profits, wished)
 
 

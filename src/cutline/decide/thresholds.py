@@ -84,23 +84,14 @@ class Cut(float):
         """What a cut file contains."""
         from .. import __version__
 
-        costs = {} if self.cost is None else {"expected_cost": self.cost.to_dict()}
-        best: dict[str, Any] = {}
+        more: dict[str, Any] = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
+        if self.cost is not None:
+            more["expected_cost"] = self.cost.to_dict()
         if self.best is not None:
-            best = {"threshold_interval": list(self.best.limits), "expected": self.best.value.to_dict()}
-            best["optimism"] = self.best.optimism
-        chance = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
-        return {
-            "cutline": __version__,
-            "threshold": float(self),
-            "direction": "score > threshold is taken",
-            "goal": self.goal,
-            **chance,
-            **costs,
-            **best,
-            "note": self.note,
-            "sample": self.sample,
-        }
+            more |= {"threshold_interval": list(self.best.limits), "expected": self.best.value.to_dict()}
+            more["optimism"] = self.best.optimism
+        taken = {"threshold": float(self), "direction": "score > threshold is taken", "goal": self.goal}
+        return {"cutline": __version__, **taken, **more, "note": self.note, "sample": self.sample}
 
     def save(self, path: FilePath, **more: Any) -> None:
         """Write the cut as a small JSON file; ``more`` is added to it (such as the name of the score column)."""
@@ -446,7 +437,6 @@ def _at_least(hits: Floats, cases: Floats, share: float) -> Floats:
 def _precise_groups(ranking: Ranking, target: float, confidence: float) -> int:
     """The last cut, from the first test on, up to which every binomial test of "precision ≤ target" rejects."""
     from scipy.special import ndtri
-    from scipy.stats import binom
 
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     taken = hits + np.cumsum(ranking.neg, dtype=np.float64)
@@ -459,18 +449,14 @@ def _precise_groups(ranking: Ranking, target: float, confidence: float) -> int:
     start, rates = min(start, len(taken) - 1), hits / taken
     few = min(int(np.searchsorted(taken, 10)), start)  # the rate of still fewer tells nothing
     at = few + int(np.argmax(((rates - target) * np.sqrt(taken))[few:]))  # the cut with the most evidence for it
-    rate = float(rates[at])
-    if rate <= target:
-        reaches = f"reaches {target:g} (the highest is {rates[start:].max():.3g})"
-        why, remedy = f"no cut that takes {taken[start]:,.0f} cases or more {reaches}", "ask for less"
-    else:
+    rate, needed = float(rates[at]), 0.0
+    if rate > target:
         z = max(0.0, -float(ndtri(error))) + 0.8416  # a chance of 80% that it can be guaranteed
         wanted = max((z / (rate - target)) ** 2 * target * (1.0 - target), first_test(target, error))
         needed = hits[-1] * wanted / taken[at]
-        why = f"about {round_up(needed):,} positive cases would be needed, there are {hits[-1]:,.0f}"
-        remedy = "label more cases, ask for less, or lower {confidence}"
-        if needed <= hits[-1]:  # enough in all, but the top of the list does not bear it out
-            least = float(binom.isf(error, taken[start], target)) + 1.0
-            best = f"of the best {taken[start]:,.0f} cases {hits[start]:,.0f} are positive"
-            why, remedy = f"{best}, {least:,.0f} would be needed", "ask for less, or lower {confidence}"
+    why = f"about {round_up(needed):,} positive cases would be needed, there are {hits[-1]:,.0f}"
+    remedy = "label more cases, ask for less, or lower {confidence}"
+    if needed <= hits[-1]:  # enough in all, but the top of the list does not bear it out
+        why = f"of the best {taken[start]:,.0f} cases {hits[start]:,.0f} are positive, too few to be sure of {target:g}"
+        remedy = "ask for less, or lower {confidence}"
     raise InputError("precision", f"cannot be promised from these data: {why}", remedy)

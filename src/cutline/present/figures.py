@@ -815,7 +815,7 @@ def cost_chart(result: Any, *, kind: str, at: float | None = None, band: bool | 
         words = "Per case; the costs of a false positive and a false negative add up to 1."
         across, up = "share of a false positive in the cost of both errors", "expected cost per case"
     if shaded:
-        across += f" ({first.band_words})"
+        across += f" ({first.level:.0%} band for each point by itself)"
     chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True, y_name=up)
     if shaded:
         for k, c in decisions.items():
