@@ -31,8 +31,11 @@ from experiments.populations import GaussianRecognition  # noqa: E402
 
 from cutline.extrapolation import every_method, extrapolate  # noqa: E402
 from cutline.extrapolation.favorability import spline_moment  # noqa: E402
-from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
-from cutline.extrapolation.tasks import TaskEvidence, average_accuracy  # noqa: E402
+from cutline.extrapolation.tasks import (  # noqa: E402
+    TaskEvidence,
+    average_accuracy,
+    from_embeddings,
+)
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 TARGET = 1672

@@ -36,8 +36,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from cutline.extrapolation.extrapolation_result import Extrapolation, accuracy_interval  # noqa: E402
 from cutline.extrapolation.extrapolator import fit_task, resampled_fits  # noqa: E402
-from cutline.extrapolation.task_inputs import from_scores  # noqa: E402
-from cutline.extrapolation.tasks import average_accuracy, win_histogram  # noqa: E402
+from cutline.extrapolation.tasks import (  # noqa: E402
+    average_accuracy,
+    from_scores,
+    win_histogram,
+)
 from extrapolation_families import characters, distances, faces, glyphs, letter_scores  # noqa: E402
 
 # Classes of a population from which its true accuracies are computed, and how many of them are tried.

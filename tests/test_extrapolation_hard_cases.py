@@ -17,8 +17,8 @@ import cutline as cl
 from cutline.errors import InputError
 from cutline.extrapolation import Extrapolation, extrapolate_cost
 from cutline.extrapolation.extrapolator import BacktestRow, every_method, weigh
-from cutline.extrapolation.score_methods import CalibratedScores, ParetoTail, PooledScores
-from cutline.extrapolation.task_inputs import from_embeddings, from_scores
+from cutline.extrapolation.methods import CalibratedScores, ParetoTail, PooledScores
+from cutline.extrapolation.tasks import from_embeddings, from_scores
 from test_extrapolation_methods import POPULATIONS, gaussian_task
 
 QUICK = {"n_resamples": 10, "seed": 3}
@@ -361,14 +361,6 @@ def test_probabilities_are_known_in_every_dress(how: str) -> None:
     assert "no_scores" not in kinds(ex)
     of_logits = cl.extrapolate(logits, k=[500], method="calibrated", interval=False).accuracy(500).value
     assert abs(ex.accuracy(500).value - of_logits) < (1e-9 if how in ("plain", "percent", "complement") else 0.1)
-
-
-def test_votes_share_their_sum() -> None:
-    rng = np.random.default_rng(0)
-    votes = rng.multinomial(9, np.full(30, 1 / 30), size=30) + 0.0
-    votes[np.arange(30), np.arange(30)] += 3.0
-    ex = cl.extrapolate(votes, method="probit_normal", interval=False)
-    assert any("sums to 12, as votes do" in note for note in ex.notes)
 
 
 @pytest.mark.parametrize("how", ["distances", "abstaining", "two chosen"])

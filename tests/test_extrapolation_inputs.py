@@ -12,8 +12,7 @@ import pytest
 
 from cutline.errors import InputError
 from cutline.extrapolation import extrapolate, extrapolate_cost
-from cutline.extrapolation.task_inputs import from_embeddings, from_scores
-from cutline.extrapolation.tasks import middle_and_spread
+from cutline.extrapolation.tasks import from_embeddings, from_scores, middle_and_spread
 from cutline.runtime import TUNING
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"

@@ -19,17 +19,17 @@ from scipy.stats import binom
 
 from cutline.errors import InputError
 from cutline.extrapolation import Favorability, every_method
-from cutline.extrapolation.curve_methods import FunctionBasis, LinearSpline
 from cutline.extrapolation.favorability import largest_k_where, power_of_span, spline_moment
-from cutline.extrapolation.score_methods import (
+from cutline.extrapolation.methods import (
+    FunctionBasis,
     KernelDensity,
+    LinearSpline,
     ParetoTail,
     pareto_survival,
     pooled_shape,
     relative_bandwidth,
 )
-from cutline.extrapolation.task_inputs import from_scores
-from cutline.extrapolation.tasks import ScoreSample, TaskEvidence
+from cutline.extrapolation.tasks import ScoreSample, TaskEvidence, from_scores
 
 
 def populations() -> ModuleType:

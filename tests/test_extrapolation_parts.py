@@ -14,7 +14,7 @@ from cutline.commands import extrapolate as command
 from cutline.extrapolation import extrapolate_cost, extrapolate_review
 from cutline.extrapolation.extrapolator import BacktestRow, back_test, every_method, weigh
 from cutline.extrapolation.favorability import Favorability
-from cutline.extrapolation.task_inputs import from_scores
+from cutline.extrapolation.tasks import from_scores
 
 
 def spread_out(n: int, noise: float = 0.5, seed: int = 0) -> np.ndarray:

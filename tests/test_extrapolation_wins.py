@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutline.extrapolation.task_inputs import from_scores
-from cutline.extrapolation.tasks import average_accuracy, tie_credit, win_histogram
+from cutline.extrapolation.tasks import average_accuracy, from_scores, tie_credit, win_histogram
 
 GLYPHS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass" / "cjk-glyphs"
 

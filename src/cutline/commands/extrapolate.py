@@ -89,11 +89,6 @@ class ExtrapolateArguments(
     no_intervals: bool = option("Values only; faster.")
     everything: bool = option("Also print every method and how it did in the back-test.", "--all")
 
-    @property
-    def pattern(self) -> str | None:
-        """The one pattern."""
-        return self.scores[0] if self.scores else None
-
 
 @command(
     ExtrapolateArguments,
@@ -147,7 +142,7 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
         note(f"note: the plot shows the accuracy of first places, not of the first {asked.top}")
     rows = result.to_dicts(**({"top": asked.top} if how else {}))
     facts: dict[str, Any] = {"file": asked.file, **asked.named("label", "gallery", "groups", "costs", "review")}
-    facts |= {"score": list(asked.scores) if compares else asked.pattern, "ties": asked.ties}
+    facts |= {"score": list(asked.scores) if compares else next(iter(asked.scores), None), "ties": asked.ties}
     facts |= {name: getattr(asked, name) for name in meant if name in asked.given or name in ("method", "metric")}
     drawn = {"intervals": "none"} if asked.no_intervals else {"level": asked.level, "resamples": asked.resamples}
     settings = {"classes": ",".join(str(row["classes"]) for row in rows), **drawn, "seed": asked.seed}
@@ -159,19 +154,7 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     def document() -> dict[str, Any]:
         return {**asked.drawn, **result.to_dict(**how)}
 
-    def draw(path: str, kind: str | None) -> None:
-        """In a figure of its own: without pyplot, so no window system is needed or started."""
-        from matplotlib.figure import Figure
-
-        from ..present.plots import picture_format
-        from ..runtime import write_whole
-
-        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-        result.plot(figure.add_subplot())
-        with write_whole(path) as beside:
-            figure.savefig(beside, dpi=150, format=picture_format(path))
-
-    return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html, draw=draw)
+    return Report(result, facts, settings, document, lambda: rows, sections, page=result.to_html)
 
 
 def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
@@ -179,7 +162,7 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
     from ..sources.class_matrix import read_matrix, read_texts
 
     if len(asked.scores) < 2:
-        data = _read_scores(table, asked, asked.pattern)
+        data = _read_scores(table, asked, next(iter(asked.scores), None))
     else:
         read = {pattern: _read_scores(table, asked, pattern) for pattern in asked.scores}
         first, second = read.values()
@@ -197,17 +180,17 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
             keys = data["labels"]
             family = read_texts(table, asked.groups, complete_rows(table, asked, [asked.label or ""], [], quiet=True))
         known = dict(zip(keys, family, strict=True))
-        lacking = [name for name in names if name not in known]
-        if lacking:
-            remedy = "give a file with the classes and their families"
-            raise InputError("groups", f"has no family for class {lacking[0]!r}", remedy)
+        for name in names:
+            if name not in known:
+                remedy = "give a file with the classes and their families"
+                raise InputError("groups", f"has no family for class {name!r}", remedy)
         data["groups"] = [known[name] for name in names]
     if asked.costs is not None:
         with opened(asked, asked.costs) as other:
             rows = read_texts(other, other.columns[0].name)
             if sorted(rows) != sorted(names):
-                remedy = "name the classes in its first column"
-                raise InputError("costs", "does not have one row for each class", remedy)
+                problem = "does not have one row for each class"
+                raise InputError("costs", problem, "name the classes in its first column")
             prices = read_matrix(other, names, asked.decimal)
         data["cost"] = prices[[rows.index(name) for name in names]]
     if asked.review is not None:
@@ -226,8 +209,8 @@ def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | N
     texts = read_texts(table, label, complete_rows(table, asked, [label], [], quiet=True))
     columns, names, passed = class_columns(table, label, pattern, texts)
     if pattern is None and asked.groups in columns:  # the family of each case is not a score
-        kept = [place for place, name in enumerate(columns) if name != asked.groups]
-        columns, names = [columns[place] for place in kept], [names[place] for place in kept]
+        place = columns.index(asked.groups)
+        columns, names = columns[:place] + columns[place + 1 :], names[:place] + names[place + 1 :]
     if passed:
         note(f"note: column {passed[0]!r} only numbers the rows and is not a class")
     complete = complete_rows(table, asked, [label], [] if asked.candidates else columns)
@@ -240,7 +223,7 @@ def _from_embeddings(table: DuckTable, asked: ExtrapolateArguments) -> dict[str,
     from ..sources.class_matrix import read_matrix, read_texts
     from ..sources.profiles import matching
 
-    label, pattern = asked.label, asked.pattern
+    label, pattern = asked.label, next(iter(asked.scores), "")
     if not label or not pattern:
         raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
 

@@ -6,12 +6,11 @@ into a distribution of favorability.
 
 from __future__ import annotations
 
-from .curve_methods import FunctionBasis, LinearSpline
-from .extrapolation_result import Extrapolation, GrowthTable, Observed
+from .extrapolation_result import Extrapolation, GrowthComparison, GrowthTable, Observed
 from .extrapolator import every_method, extrapolate
 from .favorability import Favorability
-from .growth_comparison import GrowthComparison
 from .growth_tables import extrapolate_cost, extrapolate_review
+from .methods import FunctionBasis, LinearSpline
 from .tasks import GrowthMethod, Note
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The answer: what was observed, accuracy at any number of classes with its interval, the range over methods, notes."""
+"""The answer: accuracy at any number of classes, observed and extrapolated, of one recogniser or of two."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError, show
+from ..errors import InputError, look_up, show
 from ..estimate import Estimate, Interval
+from ..inference.differences import DifferenceTest
 from ..inference.limits import t_quantile
 from ..reference import documented
-from ..table import DictResult, Figure, HasSections, Section, Table, TabularResult, pluralize
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, FilePath, Floats
 from ..validate import check_number, check_whole
+from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
 from .favorability import Favorability, largest_k_where
 from .tasks import GrowthMethod, Note, Wins, spread_between_classes, tie_credit
 
@@ -286,6 +288,7 @@ class Extrapolation(GrowthResult):
     general_notes: tuple[Note, ...] = ()
     classes_each: float = 1.0
     calibrated: bool = False
+    pictures: ClassVar[tuple[str, ...]] = ("extrapolation",)
 
     def accuracy(self, k: int, *, top: int = 1) -> Estimate:
         """Expected accuracy among ``k`` classes; with ``top=t``, the probability that it is among the best t.
@@ -347,19 +350,12 @@ class Extrapolation(GrowthResult):
     def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         """The interval from ``k1`` on: each end of the model's is led on from the one seen, as the curve is."""
         low, high, method = self._model_interval(k, top, value)
-        if top not in self._at_last:
-            seen = self.observed.at(self.n_classes, top)
-            self._at_last[top] = seen, self._model_interval(self.n_classes, top, seen.value)
-        seen, (model_low, model_high, _) = self._at_last[top]
+        seen = self.observed.at(self.n_classes, top)
+        model_low, model_high, _ = self._model_interval(self.n_classes, top, seen.value)
         if math.isfinite(seen.low):
             low = float(self._led_on(k, low, model_low, seen.low))
             high = float(self._led_on(k, high, model_high, seen.high))
         return min(low, value), max(high, value), method
-
-    @cached_property
-    def _at_last(self) -> dict[int, tuple[Estimate, tuple[float, float, str]]]:
-        """By ``top``: what was seen at ``k1``, and the interval of the model there."""
-        return {}
 
     def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         n = self.observed.wins.n_tested
@@ -687,6 +683,193 @@ class Extrapolation(GrowthResult):
         """What was tested, in a few words."""
         cases = f", {pluralize(self.n_cases, 'test case')}" if self.n_cases else ""
         return f"accuracy {self.observed.test_accuracy:.4f} among {self.n_classes:,} classes{cases}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GrowthComparison(HasPlot, GrowthResult):
+    """Two recognisers by number of classes, paired: the same cases and classes, resampled together."""
+
+    models: Mapping[str, Extrapolation]
+    sizes: Floats
+    errors: Floats
+    critical: float
+    level: float
+    k: tuple[int, ...] = ()
+    pictures: ClassVar[tuple[str, ...]] = ("who_leads",)
+
+    def __getitem__(self, name: str) -> Extrapolation:
+        return look_up(self.models, name, "name")
+
+    @property
+    def title(self) -> str:
+        """What the result is about."""
+        return f"{' and '.join(self.names)} with more than {self._first.n_classes:,} classes"
+
+    @property
+    def _first(self) -> Extrapolation:
+        return next(iter(self.models.values()))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names, in order."""
+        first, second = self.models
+        return first, second
+
+    @property
+    def _last(self) -> int:
+        return max([*self.k, self._first.n_classes])
+
+    def _gap(self, k: ArrayLike) -> Floats:
+        first, second = self.models.values()
+        return np.asarray(first.predict(k) - second.predict(k), dtype=np.float64)
+
+    def _error(self, k: float) -> float:
+        return float(np.interp(math.log(k), np.log(self.sizes), self.errors))
+
+    def difference(self, k: int) -> Difference:
+        """The difference of the accuracies among ``k`` classes, with its interval and p-value."""
+        check_k(k)
+        gap, error = float(self._gap(k)[0]), self._error(k)
+        tested = DifferenceTest(method="too few classes")
+        if math.isfinite(error) and error > 0:
+            from scipy.special import ndtr, ndtri
+
+            reach = float(ndtri(0.5 + self.level / 2.0)) * error
+            p = 2.0 * float(ndtr(-abs(gap) / error))
+            tested = DifferenceTest(
+                max(gap - reach, -1.0), min(gap + reach, 1.0), error, p, "paired class bootstrap and model of the error"
+            )
+        return differences_of(f"accuracy@{k}", "higher", [(*self.names, gap, tested)], self.level)[0]
+
+    def verdict(self, k: int | None = None) -> Verdict:
+        """Which recogniser is better among ``k`` classes (by default the largest asked for), and how sure that is."""
+        k = self._last if k is None else k
+        difference = self.difference(k)
+        best = self.names[0 if difference.difference >= 0 else 1]
+        value = self.models[best].accuracy(k)
+        question = f"which recogniser among {k:,} classes?"
+        return verdict_of(question, f"accuracy@{k}", best, value, self.names, [difference])
+
+    def band(self, k: ArrayLike | None = None) -> dict[str, Floats]:
+        """The difference with a band that contains the whole curve: arrays ``k``, ``difference``, ``low``, ``high``."""
+        kk = self.sizes if k is None else as_sizes(k)
+        gap = self._gap(kk)
+        reach = self.critical * np.interp(np.log(kk), np.log(self.sizes), self.errors)
+        return {"k": kk, "difference": gap, "low": np.maximum(gap - reach, -1.0), "high": np.minimum(gap + reach, 1.0)}
+
+    @cached_property
+    def leads(self) -> Table:
+        """Who leads from how many classes to how many, and where the simultaneous band shows it (``clear``)."""
+        band = self.band()
+        rows: list[dict[str, Any]] = []
+        for size, gap, low, high in zip(*(band[key] for key in ("k", "difference", "low", "high")), strict=True):
+            leader = self.names[0] if gap > 0 else self.names[1] if gap < 0 else "tied"
+            clear = bool(low > 0 or high < 0)
+            if rows and rows[-1]["leader"] == leader and rows[-1]["clear"] == clear:
+                rows[-1]["to"] = round(size)
+            else:
+                rows.append({"from": round(size), "to": round(size), "leader": leader, "clear": clear})
+        return Table(rows, "Who leads, by number of classes")
+
+    @cached_property
+    def crossing(self) -> Estimate | None:
+        """The number of classes beyond which the other recogniser leads; None if the same one leads throughout.
+
+        The interval reaches as far as the difference, with its pointwise interval, could be 0 around the crossing. If
+        they cross several times, the last crossing counts.
+        """
+        from scipy.special import ndtri
+
+        gap = self._gap(self.sizes)
+        turns = np.flatnonzero(np.sign(gap[1:]) * np.sign(gap[:-1]) < 0)
+        if not turns.size:
+            return None
+        at, sign = int(turns[-1]), float(np.sign(gap[turns[-1]]))
+        low, high = self.sizes[at], self.sizes[at + 1]
+        while high - low > 0.5:
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if sign * float(self._gap(middle)[0]) > 0 else (low, middle)
+        unclear = np.abs(gap) < float(ndtri(0.5 + self.level / 2.0)) * self.errors
+        first, last = at, at + 1
+        while first > 0 and unclear[first]:
+            first -= 1
+        while last < gap.size - 1 and unclear[last]:
+            last += 1
+        ends = float(self.sizes[first]), math.inf if unclear[last] else float(self.sizes[last])
+        return Estimate("crossing", float(math.ceil(high)), *ends, self.level, "where the difference may be 0")
+
+    def classes_to_tell(self, k: int, *, power: float = POWER) -> float:
+        """The number of classes to test so that a difference as large as this one at ``k`` is found with that power.
+
+        The variance of the difference is taken to fall with the number of classes; inf if the difference is 0.
+        """
+        from scipy.special import ndtri
+
+        check_k(k)
+        check_number(power, "power", 0.0, 1.0, open_ends=True)
+        gap, error = abs(float(self._gap(k)[0])), self._error(k)
+        seen = self._first.n_classes
+        if gap == 0.0 or not math.isfinite(error):
+            return math.inf
+        return float(math.ceil(seen * ((ndtri(0.5 + self.level / 2.0) + ndtri(power)) * error / gap) ** 2))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One row for each number of classes asked for."""
+        rows = []
+        for k in self.k:
+            d, needed = self.difference(k), self.classes_to_tell(k)
+            row: dict[str, Any] = {"classes": k, **{name: ex.accuracy(k).value for name, ex in self.models.items()}}
+            row |= {"difference": d.difference, "low": d.low, "high": d.high, "p_value": d.p_value}
+            row |= {"verdict": d.verdict, "classes_to_tell": needed}
+            rows.append(row | {"cases_to_tell": needed * self._first.n_cases / self._first.n_classes})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Rows, verdict, who leads, the crossing, and both extrapolations."""
+        crossing = self.crossing
+        return {
+            "differences": self.to_dicts(),
+            "verdict": self.verdict().to_dict(),
+            "leads": self.leads.to_dicts(),
+            "crossing": None if crossing is None else crossing.to_dict("classes"),
+            "models": {name: ex.to_dict() for name, ex in self.models.items()},
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to keep in mind, each sentence once."""
+        return tuple(dict.fromkeys(note for ex in self.models.values() for note in ex.notes))
+
+    def sentences(self) -> list[str]:
+        """Who is better among the largest number of classes asked for, how sure that is, and where they cross."""
+        last, verdict = self._last, self.verdict()
+        d, best = self.difference(last), verdict.best
+        other = next(name for name in self.names if name != best)
+        values = {name: rounded_share(self.models[name].accuracy(last).value) for name in self.names}
+        text = f"With {last:,} classes expect {values[best]} for {best} and {values[other]} for {other}"
+        said = [f"{text}: {verdict.sentence}."]
+        if d.leader is None and math.isfinite(needed := self.classes_to_tell(last)):
+            ex = self.models[best]
+            cases = f" ({needed * ex.n_cases / ex.n_classes:,.0f} cases)" if ex.n_cases != ex.n_classes else ""
+            size = f"{float(f'{needed:.2g}'):,.0f} classes{cases}"
+            said.append(f"To detect a difference of this size with {POWER:.0%} power, test about {size}.")
+        if self.crossing is not None:
+            most = "any number" if math.isinf(self.crossing.high) else f"{self.crossing.high:,.0f}"
+            beyond = self.names[0] if float(self._gap(self.sizes[-1])[0]) > 0 else self.names[1]
+            size = pluralize(self.crossing.value, "class", "classes")
+            said.append(f"{beyond} leads from about {size} on ({self.crossing.low:,.0f} to {most}).")
+        return said
+
+    def sections(self, *, detail: bool = False) -> Iterator[Section]:
+        """The verdict, the differences by number of classes, who leads, and what to keep in mind."""
+        curves = [Figure("extrapolation", ex, {"title": name}) for name, ex in self.models.items()]
+        rows = [{key: value for key, value in row.items() if key != "p_value"} for row in self.to_dicts()]
+        figures = [*curves, Figure("who_leads", self)]
+        yield Section("answer", [*self.sentences(), *figures, Table(rows, f"Accuracy, {' − '.join(self.names)}")])
+        yield Section("leads", [self.leads])
+        yield from self._note_section()
+        for name, ex in self.models.items() if detail else ():
+            yield Section(f"method {name}", [f"{name}: {ex.method}; seen: {ex.seen}"])
 
 
 def rounded_share(value: float) -> str:

@@ -12,6 +12,7 @@ The mean is taken by risk; what stays possible is judged by the two errors alone
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,23 +21,20 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, show
+from ..inference.limits import t_quantile
 from ..runtime import Progress
 from ..types import Labels
 from ..validate import check_flag, checked, one_of
-from . import curve_methods, score_methods
-from .extrapolation_result import FEWEST_CLASSES, BacktestRow, Extrapolation, Observed, sizes_asked
+from . import methods as m
+from .extrapolation_result import FEWEST_CLASSES, BacktestRow, Extrapolation, GrowthComparison, Observed, sizes_asked
 from .favorability import Favorability, mix
-from .task_inputs import from_embeddings, from_scores
-from .tasks import TIE_RULES, GrowthMethod, Note, ScoreTask, TaskEvidence, Wins
-
-if TYPE_CHECKING:
-    from .growth_comparison import GrowthComparison
+from .tasks import TIE_RULES, GrowthMethod, Note, ScoreTask, TaskEvidence, from_embeddings, from_scores, jackknife_error
 
 # Four splits into halves and three into quarters; chosen by hand, about as much work as a fifth of the resamples.
 HALVES, QUARTERS = 8, 12
@@ -70,6 +68,13 @@ _MANY_TIES = 0.01
 _FEW_ERRORS = 9.5
 # Replicates serve for their spread, to which a method with less weight than this adds next to nothing.
 _WORTH_REFITTING = 0.1
+# Numbers of classes at which the difference is followed, from 2 to the largest asked for.
+_POINTS = 60
+# How far the two errors of extrapolation cancel: this share of their summed variance is left. On 44 differences (22
+# pairs of samples of 11 populations) 95% of 90% intervals then covered the truth, 93% with half of it, 82% with none.
+_OF_MODEL = 0.2
+# Of one recogniser's error on the logit scale, for each e-fold of classes.
+_OF_DISTANCE = 0.08
 # Below so many scores threads wait for each other longer than they work.
 _WORTH_THREADS = 100_000
 _OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "metric": one_of("euclidean", "cosine")}
@@ -113,16 +118,16 @@ def every_method() -> Mapping[str, GrowthMethod]:
     """
 
     methods: tuple[GrowthMethod, ...] = (
-        curve_methods.LinearSpline(),
-        curve_methods.UniformMixture(),
-        curve_methods.GaussianBasis(),
-        curve_methods.ProbitNormal(),
-        curve_methods.Exponential(),
-        score_methods.KernelDensity(),
-        score_methods.KernelDensity("kde_unbiased"),
-        score_methods.ParetoTail(),
-        score_methods.PooledScores(),
-        score_methods.CalibratedScores(),
+        m.LinearSpline(),
+        m.UniformMixture(),
+        m.GaussianBasis(),
+        m.ProbitNormal(),
+        m.Exponential(),
+        m.KernelDensity(),
+        m.KernelDensity("kde_unbiased"),
+        m.ParetoTail(),
+        m.PooledScores(),
+        m.CalibratedScores(),
     )
     return MappingProxyType({method.name: method for method in methods})
 
@@ -263,7 +268,6 @@ def fit_task(
             replicates = []
     k_seen, accuracy = whole.curve
     error, how = task.standard_error(k_seen) if interval else (np.full(k_seen.size, np.nan), "")
-    wins = Wins(task.n_classes, task.case_class, task.case_share, task.beaten, task.tied, task.ties)
     if task.classes_each > 1.0:
         # One family alone: what its own members take.
         k_seen, accuracy, error = np.append(1.0, k_seen), np.append(1.0, accuracy), np.append(error[0], error)
@@ -271,7 +275,7 @@ def fit_task(
     result = Extrapolation(
         n_classes=n_classes,
         n_cases=task.n_cases,
-        observed=Observed(k_seen, accuracy, error, how, level, wins, task.classes_each),
+        observed=Observed(k_seen, accuracy, error, how, level, task.wins, task.classes_each),
         method=chosen.name,
         favorability=mix([fits[name] for name in weights], list(weights.values())),
         fits=fits,
@@ -361,6 +365,48 @@ def resampled_fits(task: ScoreTask, method: GrowthMethod, n_resamples: int, seed
     return fits
 
 
+def compare_growth(
+    tasks: Mapping[str, ScoreTask], k: tuple[int, ...] | None, method: Any, *, n_resamples: int, seed: int, **how: Any
+) -> GrowthComparison:
+    """Both tasks fitted, and the difference followed over the numbers of classes."""
+    draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
+    fitted = {name: fit_task(task, k, method, **draws, **how) for name, task in tasks.items()}
+    models = {name: ex for name, (ex, _) in fitted.items()}
+    first = next(iter(models.values()))
+    asked = first.k
+    seen, last = float(first.n_classes), float(max([*asked, first.n_classes]))
+    sizes = np.unique(np.append(np.round(np.geomspace(2.0, last, _POINTS)), [*asked, seen]))
+    sizes = sizes[sizes >= 2.0]
+    drawn = [resampled_fits(task, fitted[name][1], n_resamples, seed) for name, task in tasks.items()]
+    units = np.maximum(sizes / first.classes_each, 1.0)
+    gaps = np.array([a.accuracy(units) - b.accuracy(units) for a, b in zip(*drawn, strict=True) if a and b])
+    known = [task.without_each for task in tasks.values() if task.n_classes > 2 and task.n_tested > 1]
+    if len(known) < 2 or len(gaps) < n_resamples / 2:
+        return GrowthComparison(models, sizes, np.full(sizes.size, np.nan), math.nan, first.level, asked)
+    points = known[0][0]
+    paired = jackknife_error(known[0][1] - known[1][1])
+    inside = np.interp(np.log(sizes), np.log(points), paired)
+    spread = gaps.std(axis=0, ddof=1)
+    at_last = float(np.interp(math.log(seen), np.log(sizes), spread))
+    # Resamples repeat classes, which moves their spread; at k1 the jackknife shows what it is.
+    scale = min(max(float(paired[-1]) / at_last, 0.5), 2.0) if at_last > 0 else 1.0
+    beyond = np.maximum(1.0 - seen / sizes, 0.0)
+    modelled = np.zeros(sizes.size)
+    for ex in models.values():
+        # What errors could not test, and the distance to k, as the standard error of an accuracy.
+        n = ex.observed.wins.n_tested
+        inside_one = (n * ex.predict(sizes) + 0.5) / (n + 1.0)
+        untested = 1.0 / math.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * n)
+        spread_of_one = np.hypot(untested, _OF_DISTANCE * np.maximum(np.log(sizes / seen), 0.0))
+        modelled += (inside_one * (1.0 - inside_one) * spread_of_one / t_quantile(0.9, 1e9)) ** 2
+    modelled = np.sqrt(_OF_MODEL * beyond * modelled)
+    errors = np.where(sizes <= seen, inside, np.hypot(scale * spread, modelled))
+    # The band: what the largest of the standardised deviations of the resamples stays below.
+    away = np.abs(gaps - np.median(gaps, axis=0)) / np.maximum(spread, 1e-12)
+    critical = float(np.quantile(away.max(axis=1), first.level))
+    return GrowthComparison(models, sizes, errors, critical, first.level, asked)
+
+
 @overload
 def extrapolate(scores: Mapping[str, Any], labels: Labels | None = None, **options: Any) -> GrowthComparison: ...
 @overload
@@ -444,8 +490,6 @@ def extrapolate(
         return fit_task(from_scores(scores, labels, **how), asked, method, **fitting)[0]
     if len(scores) != 2:
         raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
-    from .growth_comparison import compare_growth
-
     tasks = {str(name): from_scores(matrix, labels, **how) for name, matrix in scores.items()}
     return compare_growth(tasks, asked, method, **fitting)
 

@@ -16,9 +16,18 @@ from ..types import Floats, Labels
 from ..validate import check_number, checked, one_of
 from .extrapolation_result import GrowthTable, far_note, in_brackets, logit, rounded_share, sizes_asked
 from .extrapolator import fit_task
-from .score_methods import largest
-from .task_inputs import as_names, family_numbers, number_matrix, whole_rows
-from .tasks import LOST_OF_TIES, TIE_RULES, KeptScores, Note, ScoreTask, credit
+from .methods import largest
+from .tasks import (
+    LOST_OF_TIES,
+    TIE_RULES,
+    KeptScores,
+    Note,
+    ScoreTask,
+    credit,
+    family_numbers,
+    number_matrix,
+    whole_rows,
+)
 
 _TIMES = (1, 2, 5, 10)  # numbers of classes, as multiples of those tested, where none were asked for
 # Costs.
@@ -201,9 +210,8 @@ def extrapolate_cost(
         estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
         columns[size] = {"accuracy": accuracy.value, "cost_per_error": price}
     notes = fitted.general_notes + far_note(sizes, n)
-    blank = [size for size in sizes if math.isnan(estimates[size].low)]
-    if blank:
-        notes += (Note("no_interval", f"No interval among {blank[0]:,} classes: there are too few to leave one out."),)
+    blank = [size for size in sizes if math.isnan(estimates[size].low)][:1]
+    notes += tuple(Note("no_interval", f"No interval among {k:,} classes: too few to leave one out.") for k in blank)
     last = max(sizes)
     at = estimates[last]
     ends = in_brackets(at, format_value)
@@ -223,10 +231,10 @@ def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> 
         message = "has a cost that is missing, infinite or below 0"
         raise InputError("cost", message, "give costs of 0 or more", row=int(wrong[0]))
     order = list(range(n))
-    columns = as_names(getattr(cost, "column_names", getattr(cost, "columns", None)))
-    rows = as_names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
+    columns = _names(getattr(cost, "column_names", getattr(cost, "columns", None)))
+    rows = _names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
     columns, rows = columns or rows, rows or columns
-    named = as_names(classes) or as_names(getattr(scores, "column_names", getattr(scores, "columns", None)))
+    named = _names(classes) or _names(getattr(scores, "column_names", getattr(scores, "columns", None)))
     # Where nobody has named the classes, they are the labels in ascending order or numbers, or as the columns say.
     distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
     known = list(dict.fromkeys(named or [str(name) for name in (distinct if len(distinct) == n else range(n))]))
@@ -241,6 +249,14 @@ def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> 
     if dear.size:
         raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=order[dear[0]])
     return prices
+
+
+def _names(names: Any) -> list[str] | None:
+    """Names as text; None where they only count from 0, as those that nobody has given."""
+    if names is None:
+        return None
+    texts = [str(name) for name in np.ravel(np.asarray(names, dtype=object)).tolist()]
+    return None if texts == [str(number) for number in range(len(texts))] else texts
 
 
 def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: Sequence[float]) -> tuple[float, float]:

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from ..decide.planning import Plan
     from ..decide.selection import Screening
     from ..evaluation import Evaluation
-    from ..extrapolation.extrapolation_result import Extrapolation
-    from ..extrapolation.growth_comparison import GrowthComparison
+    from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
     from ..papers import SelectiveVoting
     from ..segments import Trend
 
