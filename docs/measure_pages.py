@@ -268,7 +268,6 @@ def _calls(one: Measure) -> str:
     column = "distance" if one.scores == "finite" and one.family == "probability" else "p"
     command = f"cutline evaluate scores.csv --label y --score {column} --measure {shlex.quote(text)}"
     command += " --worth amount" if of_worth else ""
-    command += " --cost effort" if one.name == "value_per_cost" else ""
     return "\n\n".join(
         [*lines, f"As a measure string, in `measures=[…]` and after `--measure`: {listed}.", f"```sh\n{command}\n```"]
     )

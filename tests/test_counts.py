@@ -128,9 +128,9 @@ BAD = [
     ({"pos": [1, 0.5], "n": [2, 3]}, ROWS, "not a whole number"),
     ({"pos": [1, 4], "n": [2, 3]}, ROWS, "4 positives among 3 cases"),
     ({"pos": [0, 0], "n": [0, 0]}, ROWS, "zero in every row"),
-    ({"pos": [1, 1], "n": [2, 3]}, {"positives": "pos"}, "goes with another count"),
-    ({"pos": [1, 1], "n": [2, 3]}, {"rows": "n"}, "positives is missing"),
-    ({"pos": [1, 1], "n": [2, 3], "neg": [1, 2]}, ROWS | BOTH, "not with both"),
+    ({"pos": [1, 1], "n": [2, 3]}, {"positives": "pos"}, "goes with one other count"),
+    ({"pos": [1, 1], "n": [2, 3]}, {"rows": "n"}, "positives goes with one other count"),
+    ({"pos": [1, 1], "n": [2, 3], "neg": [1, 2]}, ROWS | BOTH, "goes with one other count"),
     ({"pos": [1, 1], "n": [2, 3]}, ROWS | {"clusters": "p"}, "counts do not show which cases belong together"),
     ({"pos": [1, 1], "n": [2, 3]}, ROWS | {"label": "p"}, "does not go with counts"),
     ({"pos": [1, 1], "n": [2, 3]}, ROWS | {"weight": "n"}, "does not go with counts"),
@@ -267,7 +267,7 @@ def test_buckets_in_batches() -> None:
 BAD_BUCKETS = [
     ({"low": [0.0, 0.4], "high": [0.5, 1.0]}, {}, "overlap"),
     ({"low": [0.0, 1.0], "high": [0.5, 0.6]}, {}, "above the upper end"),
-    ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"high": None}, "one end of a bucket"),
+    ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"high": None}, "a bucket has two ends"),
     ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"score": "low"}, "is one score"),
     ({"low": [0.0, 0.5], "high": [0.5, 1.0]}, {"prevalence": 0.1}, "buckets of scores"),
 ]

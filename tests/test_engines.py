@@ -481,5 +481,5 @@ def test_parts_of_a_stream_keep_the_largest_tie() -> None:
     parts = [
         StreamSums([], blocks, Moments(), Moments(), 2, largest, tied) for largest, tied in ((3.0, 2.0), (5.0, 1.0))
     ]
-    whole = joined(parts)
+    whole = joined(parts, [])
     assert (whole.largest, whole.tied, whole.groups, len(whole.blocks)) == (5.0, 3.0, 4, 2)

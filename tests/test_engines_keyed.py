@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
-from cutline.engines.batch_stream import StreamedBatches
+from cutline.engines.streamed import StreamedBatches
 from cutline.evaluation import choose_specs
 from cutline.quotas import parse_quota
 from cutline.runtime import TUNING

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,13 +155,12 @@ def test_a_table_that_changes_between_passes_fails_loudly(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = frame(spark, make_table("plain", 500), tmp_path)
-    ranges = spark_engine._ranges
+    sizes = spark_engine._sizes
 
     def other(*arguments: Any) -> dict[int, Any]:
-        found = ranges(*arguments)
-        return {key: replace(one, own=(one.own[0] + 1, one.own[1])) for key, one in found.items()}
+        return {key: (pos + 1, neg) for key, (pos, neg) in sizes(*arguments).items()}
 
-    monkeypatch.setattr(spark_engine, "_ranges", other)
+    monkeypatch.setattr(spark_engine, "_sizes", other)
     with pytest.raises(cl.InputError, match="changed while it was read"):
         evaluate(rows, label="y", score="p", interval=None)
 

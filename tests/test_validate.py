@@ -149,7 +149,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 # "5", "5%" and "20-60" are quotas there
 QUOTA_AS_TEXT = {"compare", "evaluate", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}
-QUOTA_AS_TEXT |= {"value_captured", "value_per_cost", "value_per_place", "value_recall"}
+QUOTA_AS_TEXT |= {"value_captured", "value_per_place", "value_recall"}
 FUNCTIONS = {
     name: function
     for room in (cl, cutline.papers, cutline.extrapolation, cutline.sklearn)

@@ -91,7 +91,6 @@ from .catalogue.threshold import (
 )
 from .catalogue.value import (
     value_captured as value_captured,
-    value_per_cost as value_per_cost,
     value_per_place as value_per_place,
     value_recall as value_recall,
 )

@@ -61,7 +61,7 @@ class Curve:
         it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
         """
         if self.banded is None:
-            raise InputError(None, f"the {self.name} curve was made without resampling, so it has no band")
+            raise InputError(None, f"the {self.name} curve has no band: its rows were streamed, or not resampled")
         low, high = float(self.x.min()), float(self.x.max())
         grid = np.linspace(low, high, _GRID)
         if len(self.x) <= _GRID:  # a short curve shows its band at its own points

@@ -405,8 +405,7 @@ def choose_specs(
         return list(dict.fromkeys(specs))
     specs = list(_every_spec(tuple(all_measures()), threshold, quota))
     if worth is not None:
-        of_worth = [m for m in all_measures("value") if m.name != "value_per_cost" or worth.cost is not None]
-        specs += [with_defaults(make_spec(m, {}), threshold=threshold, quota=quota) for m in of_worth]
+        specs += [with_defaults(make_spec(m, {}), threshold=threshold, quota=quota) for m in all_measures("value")]
     return specs
 
 

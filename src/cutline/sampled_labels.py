@@ -30,10 +30,8 @@ from .quotas import Quotas, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
 from .sources.frames import lacking_cells, taken_cells
 from .sources.given_columns import read_columns
-from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
+from .table import DictResult, HasSections, Section, TabularResult, format_value, pluralize, values_of
 from .validate import check_number, check_whole, checked
-
-_STRETCHES = 10
 
 
 def evaluate_sampled_labels(
@@ -49,10 +47,7 @@ def evaluate_sampled_labels(
     interval: str | None,
     level: float,
 ) -> Evaluation:
-    """Evaluate a list of which only some labels are known, each with a known probability of being labelled.
-
-    A missing label is None, nan or empty. Cuts at a quota are those of the whole list.
-    """
+    """Evaluate a list of which some labels are None, nan or empty, with a known probability of being labelled."""
     settings = Settings(interval, level)
     rows, scores = _known_labels(y_score, label, inclusion, pos_label)
     specs = choose_specs(measures, threshold=threshold, quota=quota)
@@ -88,13 +83,11 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
     known, positive = _split(label, n, pos_label, score)
     chance = _chances(inclusion, n)
-    lost = "look it up; where labels get lost, give the probability that one is there"
-    for bad, problem, remedy in (
-        (known & (chance == 0.0), "is 0, but the row has a label", "give the probability that it had"),
-        (~known & (chance == 1.0), "is 1, but the row has no label", lost),
-    ):
-        if bad.any():
-            raise InputError("inclusion", problem, remedy, row=int(np.argmax(bad)))
+    bad = chance == np.where(known, 0.0, 1.0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        problem = f"is {chance[row]:g}, but the row has {'a' if known[row] else 'no'} label"
+        raise InputError("inclusion", problem, "give the probability that a label is there", row=row)
     return KnownLabels(score, known, positive, chance), scores
 
 
@@ -129,10 +122,8 @@ def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
         raise different_lengths("inclusion", len(column), "y_score", n)
     bad = (column < 0.0) | (column > 1.0) | ((column > 0.0) & (column < 1e-12))  # 1/π is squared and added up
     if bad.any():
-        row = int(np.argmax(bad))
-        said = f"is {float(column[row]):g}, which is not a probability"
-        remedy = "give the probability of being labelled, from 0 to 1; of a weight, 1 / weight"
-        raise InputError("inclusion", said, remedy, row=row)
+        said = f"is {float(column[bad][0]):g}, which is not a probability"
+        raise InputError("inclusion", said, "give one from 0 to 1; of a weight, 1 / weight", row=int(np.argmax(bad)))
     return column.astype(np.float64)
 
 
@@ -155,19 +146,6 @@ class LabelPlan(HasSections, DictResult, TabularResult):
     score: NDArray[Any]
     seed: int
 
-    @property
-    def strata(self) -> Table:
-        """The list in tenths: rows, labels to look up, and their mean probability."""
-        order = np.argsort(-self.score.astype(np.float64), kind="stable")
-        chosen = np.zeros(len(order), np.bool_)
-        chosen[self.rows] = True
-        rows, before = [], 0
-        for part in np.array_split(order, min(_STRETCHES, len(order))):
-            labels = {"labels": int(np.count_nonzero(chosen[part])), "inclusion": float(self.inclusion[part].mean())}
-            rows.append({"from": before + 1, "to": before + len(part), **labels})
-            before += len(part)
-        return Table(rows, "Labels along the list")
-
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each row to label."""
         return [
@@ -182,14 +160,14 @@ class LabelPlan(HasSections, DictResult, TabularResult):
         return {**sizes, **errors, "rows": self.to_dicts()}
 
     def sections(self) -> list[Section]:
-        """How many rows to label and how sure the measure will be, and where in the list they stand."""
+        """How many rows to label, and how sure the measure will be."""
         planned, even = format_value(self.standard_error), format_value(self.simple_random_error)
         labels = f"{pluralize(len(self.rows), 'row')} of {len(self.inclusion):,}"
         said = (
             f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive, expect a standard error of "
             f"about {planned} ({even} if drawn evenly)."
         )
-        return [Section("answer", [said, self.strata])]
+        return [Section("answer", [said])]
 
 
 @checked(budget=lambda value, name: check_whole(value, name, 1))
@@ -238,10 +216,9 @@ def label_plan(
     rows = KnownLabels(values, nothing, nothing, np.ones(n))
     if budget > n:
         raise InputError("budget", f"is {budget:,}, but there are {n:,} rows", "label at most that many")
-    if prevalence is None:
-        share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
-    else:
-        share = prevalence
+    share = 0.05 if prevalence is None else prevalence
+    if prevalence is None and scores.are_probabilities:
+        share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5))
     effects = label_effects(spec, rows, share)
     if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for _, effect in effects):
         raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")

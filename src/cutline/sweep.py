@@ -237,8 +237,11 @@ def sweep(ranking: Ranking, request: SumsRequest) -> NDArray[np.float64]:
         vector = merge(in_threads(tasks))
     fill_thresholds(vector, ranking, request)
     if request.quotas:
-        scale = scale_of(ranking.score)
-        fill_quotas(vector, ranking, request, first, scale, np.zeros(5), is_last=True)
+        cuts = vector[request.at(quota=request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
+        sizes = (math.nan, math.nan) if ranking.weighted else tuple(map(float, totals))
+        quotas, scale = np.array(request.quotas, dtype=np.float64), scale_of(ranking.score)
+        columns = ranking.score, ranking.pos, ranking.neg
+        compiled.cut_at_quotas(*columns, (0.0, 0.0), sizes, scale, np.zeros(5), quotas, True, cuts)
     return vector
 
 
@@ -248,35 +251,6 @@ def fill_thresholds(vector: NDArray[np.float64], ranking: Ranking, request: Sums
         at, above = request.at(threshold=threshold), ranking.above(threshold)
         sides = (ranking.pos[:above], ranking.neg[:above], ranking.pos[above:], ranking.neg[above:])
         vector[at : at + 4] = [side.sum(dtype=np.float64) for side in sides]
-
-
-def fill_quotas(
-    vector: NDArray[np.float64],
-    ranking: Ranking,
-    request: SumsRequest,
-    start: Start,
-    scale: float,
-    moments: NDArray[np.float64],
-    *,
-    is_last: bool,
-    totals: tuple[float, float] | None = None,
-) -> None:
-    """The cells and spreads at the quotas that end in a piece of a list, and what of it lies behind those before."""
-    cuts = vector[request.at(quota=request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
-    n_pos, n_neg = totals or (ranking.n_pos, ranking.n_neg)
-    sizes = (float("nan"),) * 2 if ranking.weighted else (float(n_pos), float(n_neg))
-    compiled.cut_at_quotas(
-        ranking.score,
-        ranking.pos,
-        ranking.neg,
-        (float(start.pos), float(start.neg)),
-        sizes,
-        scale,
-        moments,
-        np.array(request.quotas, dtype=np.float64),
-        is_last,
-        cuts,
-    )
 
 
 def scale_of(score: NDArray[Any]) -> float:

@@ -164,7 +164,12 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         raise InputError("negate", "changes the sign of an amount", "give the score a column of its own")
     as_scores = {f"{name} of a row": column for name, column in amounts.items()}
     roles = Roles(scores={**scores, **as_scores}, by=by, neg_label=negative, negate=negate, **columns)
-    rows = rows_of(table, roles, call.stream) if isinstance(table, MemoryTable | DuckTable) else None
+    stream = call.stream
+    if amounts:  # sums of cases alone are streamed
+        stream = False
+        if call.stream or not isinstance(table, MemoryTable | DuckTable):
+            raise InputError("worth", "needs the rows in memory, and these are streamed", "load them: {stream=False}")
+    rows = rows_of(table, roles, stream) if isinstance(table, MemoryTable | DuckTable) else None
     if isinstance(rows, LoadedColumns):
         facts: dict[str, Any] = {"dropped": rows.dropped, "understood": "; ".join(rows.understood)}
         labelled = {"sample_weight": rows.weight, "cut_by": call.cut_by}
@@ -184,7 +189,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     )
     engine: Any
     if isinstance(rows, Checked):
-        from .engines import duckdb_engine as engine
+        from .engines import lists as engine
     else:  # on a cluster
         from .engines import spark_engine as engine
     request = EvaluationRequest(call.threshold, call.quota, call.measures, settings, call.n_resamples, call.stream)

@@ -22,7 +22,7 @@ from ..sweep import Counts, LossOptions, Sums, SumsRequest, counts_at, sweep
 from ..types import Floats, Label, Labels, ScoreMatrix, Scores
 from ..validate import check_list
 from .declare import NEEDS, Measure, Spec
-from .value import taken_rows, value_of, value_sums
+from .value import taken_rows, value_sums
 
 DEFAULT_THRESHOLD = 0.5
 # the areas of a score column that stand for measures of two classes, one class against the rest
@@ -209,9 +209,9 @@ def value_at(spec: Spec, sample: Sample) -> float:
     if sample.worth is None:
         raise InputError("worth", f"is missing: {spec.measure.name} needs the worth of each row", "give {worth}")
     if spec.quota is None:
-        return value_of(spec, value_sums(sample, taken_rows(sample, None, threshold_of(spec))))
+        return float(spec.measure.compute(value_sums(sample, taken_rows(sample, None, threshold_of(spec)))))
     sizes, shares = quota_sizes(spec.quota, float(sample.row_weight.sum()))
-    values = [value_of(spec, value_sums(sample, taken_rows(sample, size, 0.0))) for size in sizes]
+    values = [float(spec.measure.compute(value_sums(sample, taken_rows(sample, size, 0.0)))) for size in sizes]
     return float(np.dot(values, shares))
 
 

@@ -9,20 +9,19 @@ import numpy as np
 from ..ranking import membership
 from ..sources.arrays import Sample
 from ..types import Floats
-from .declare import Spec, declare_share
+from .declare import declare_share
 
 
 class ValueSums(NamedTuple):
     """Columns summed over the cases that a cut takes, each row with the share of it that is taken.
 
-    ``captured``: the worth of the positives; ``places``: cases; ``cost``: what they cost, nan where that was not given.
-    ``total`` is the worth of all positives, ``unit`` 1. Of influences, each is an array and ``unit`` 0.
+    ``captured``: the worth of the positives; ``places``: cases. ``total`` is the worth of all positives, ``unit`` 1. Of
+    influences, each is an array and ``unit`` 0.
     """
 
     captured: Any
     total: Any
     places: Any
-    cost: Any
     unit: Any = 1.0
 
 
@@ -33,29 +32,23 @@ def taken_rows(sample: Sample, places: float | None, threshold: float) -> Floats
     return (order > threshold).astype(np.float64) if places is None else membership(order, places, sample.weight)
 
 
-def worth_columns(sample: Sample) -> tuple[Floats, Floats]:
-    """What each row brings if it is taken, and what taking it costs; each for one of the cases it represents."""
+def gains(sample: Sample) -> Floats:
+    """What each row brings if it is taken, for one of the cases it represents."""
     assert sample.worth is not None
-    cost = np.full(len(sample), np.nan) if sample.worth.cost is None else sample.worth.cost
-    return np.where(sample.positive, sample.worth.value, 0.0), cost
+    return np.where(sample.positive, sample.worth.value, 0.0)
 
 
 def value_sums(sample: Sample, taken: Floats) -> ValueSums:
     """The sums of a cut that takes these shares of the rows."""
-    (gain, cost), weight = worth_columns(sample), sample.row_weight
+    gain, weight = gains(sample), sample.row_weight
     of_taken = weight * taken
-    return ValueSums(*(float(x) for x in (of_taken @ gain, weight @ gain, of_taken.sum(), of_taken @ cost)))
+    return ValueSums(float(of_taken @ gain), float(weight @ gain), float(of_taken.sum()))
 
 
 def best_possible(sample: Sample, places: float) -> float:
     """The value that the best of all lists would capture with as many places."""
-    gain = worth_columns(sample)[0]
+    gain = gains(sample)
     return float((sample.row_weight * membership(gain, places, sample.weight)) @ gain)
-
-
-def value_of(spec: Spec, sums: ValueSums) -> float:
-    """The value of one of the measures."""
-    return float(spec.measure.compute(sums))
 
 
 @declare_share(
@@ -115,22 +108,3 @@ def value_per_place(s: ValueSums) -> Any:
     5.0
     """
     return s.captured, s.places
-
-
-@declare_share(
-    "Value per cost",
-    "value",
-    formula="value captured / cost of the cases taken",
-    latex=r"\frac{\sum_{k=1}^j v^{[k]} t^{[k]}}{\sum_{k=1}^j c^{[k]}}",
-    reference="return on the cost of the cases taken",
-    perfect=None,
-    undefined="no case is taken, or no costs were given",
-    interval="hall",
-)
-def value_per_cost(s: ValueSums) -> Any:
-    """The value captured for each unit of cost; it needs the ``cost`` of each row.
-
-    >>> value_per_cost([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], worth=[10, 5, 40, 8], cost=[1, 4, 2, 2], quota=2)
-    2.0
-    """
-    return s.captured, s.cost

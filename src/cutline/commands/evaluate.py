@@ -71,8 +71,7 @@ class JudgeArguments(o.Arguments):
     @property
     def of_worth(self) -> list[str]:
         """What --worth adds to a short table."""
-        per_cost = ["value_per_cost"] if isinstance(self.cost, str) else []
-        return [] if self.worth is None else ["value_captured", "value_recall", "value_per_place", *per_cost]
+        return [] if self.worth is None else ["value_captured", "value_recall", "value_per_place"]
 
     def check(self) -> None:
         """What goes with nothing else that was given is an error, before anything is computed."""

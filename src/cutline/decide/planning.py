@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..catalogue.value import worth_columns
+from ..catalogue.value import gains
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..inference.closed_forms import next_hits_limits
@@ -205,7 +205,7 @@ def plan(
     else:
         group, each = ranking.group_of(sample.score), sample.row_weight
         spent = np.full(len(sample), cost, np.float64) if sample.worth.cost is None else sample.worth.cost
-        amounts = np.stack([each, each * worth_columns(sample)[0], each * spent])
+        amounts = np.stack([each, each * gains(sample), each * spent])
 
     def running(times: Floats | float = 1.0) -> Floats:
         """Running sums of cases, value and cost over the tied groups of the list, where rows come so often."""

@@ -74,10 +74,7 @@ class Scheme:
         return f"edges:{self.buckets}:{digest}"
 
     def bucket_sql(self, p: str, outside: int | None = None) -> str:
-        """SQL for the number of the bucket that a score lies in; it rises with the score.
-
-        ``outside``: the number of scores that are no probability.
-        """
+        """SQL for the number of a score's bucket, which rises with it; ``outside``: that of what is no probability."""
         if self.edges:
             return self._between(p, 0, len(self.edges) - 1)
         terms = (
@@ -199,7 +196,13 @@ def sql(
     >>> "GROUP BY" in query and "FROM claims" in query
     True
     """
-    glot, counted = _sqlglot(), None
+    glot: Any
+    try:
+        import sqlglot as glot
+    except ImportError:
+        problem = "cutline.sql writes queries by sqlglot, which is not installed: pip install 'cutline[sql]'"
+        raise ImportError(problem) from None
+    counted = None
     if refine is not None:
         counted = refine if isinstance(refine, Counted) else read_result(refine, missing="drop")
         told = counted.described
@@ -211,9 +214,7 @@ def sql(
     for argument, value in (("table", table), ("label", label), ("score", score), ("dialect", dialect)):
         if value is None:
             raise InputError(argument, "is missing", "name it")
-    assert table is not None
-    assert label is not None
-    assert score is not None
+    assert table is not None and label is not None and score is not None  # noqa: PT018
     dialect = _ALIASES.get(str(dialect).lower(), str(dialect).lower())
     known = sorted(name for name in glot.Dialect.classes if name)
     if dialect not in known:
@@ -227,11 +228,10 @@ def sql(
     if taken is not None:
         raise InputError("by", f"names {show(taken)}, which the result has already", "rename it in a view")
     scheme = Scheme(buckets or (65_536 if len(scores) == 1 else 256), _read_edges(edges))
-    described = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
-    described |= {} if pos_label is None else {"positive": rules.as_text(pos_label)}
-    described |= {"by": ",".join(keys)} if keys else {}
-    described |= {"batch": batch} if batch else {}
-    described |= {"table": table, "dialect": dialect} | ({} if where is None else {"where": where})
+    positive = None if pos_label is None else rules.as_text(pos_label)
+    facts: dict[str, Any] = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
+    facts |= {"positive": positive, "by": ",".join(keys) or None, "batch": batch, "table": table}
+    described = {key: value for key, value in (facts | {"dialect": dialect, "where": where}).items() if value}
     only: list[int] = []
     if counted is not None:
         check_same_query(counted.described, described)
@@ -241,12 +241,11 @@ def sql(
         raise InputError("quota" if quota is not None else "threshold", "goes with {refine}", "leave it out")
     negative = rules.negative_labels(neg_label, pos_label)
 
+    def quoted(column: str) -> str:
+        return '"' + column.replace('"', '""') + '"'
+
     def name(column: str) -> str:
-        return (
-            column
-            if dialect in _FOLDED and re.fullmatch(r"[A-Za-z_]\w*", column)
-            else '"' + column.replace('"', '""') + '"'
-        )
+        return column if dialect in _FOLDED and re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
 
     text = f"CAST({name(label)} AS TEXT)"
     inner = [f"{name(key)} AS cl_key_{k}" for k, key in enumerate(every)]
@@ -271,11 +270,14 @@ def sql(
         ]
         bucketed = f"SELECT *, {', '.join(numbers)} FROM ({cases}) AS cl_cases"
         grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
-        terms = _terms(len(scores), pos_label is None)
+        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0")}
+        if len(scores) == 2:  # no sums of losses
+            other = sums_sql("cl_y", "cl_p1")
+            terms = {name: terms[name] for name in _COLUMNS if name in terms and name not in SUMS}
+            terms |= {"bucket_b": "cl_bucket1", "low_b": other["low"], "high_b": other["high"]}
+        terms |= {"minus": "SUM(cl_minus)"} if pos_label is None else {}
         shown = [f'{_texts([urlencode(described)])} AS "{DESCRIPTION}"']
-        shown += [
-            f'{column} AS "{key.replace(chr(34), chr(34) * 2)}"' for column, key in zip(columns, every, strict=True)
-        ]
+        shown += [f"{column} AS {quoted(key)}" for column, key in zip(columns, every, strict=True)]
         shown += [f'{term} AS "{column}"' for column, term in terms.items()]
         made = f"SELECT {', '.join(shown)} FROM ({bucketed}) AS cl_buckets"
         if only:
@@ -286,54 +288,21 @@ def sql(
     for division in tree.find_all(glot.exp.Div):  # of floats that are not 0: no engine needs a cast, or a NULLIF
         division.args |= {"typed": True, "safe": False}
     source = next(node for node in tree.find_all(glot.exp.Table) if node.name == "cl_table")
-    condition = None if where is None else _condition(glot, where, dialect)
     select = source.find_ancestor(glot.exp.Select)
-    source.replace(_parsed(lambda: glot.exp.to_table(table, dialect=dialect), "table", table))
-    if condition is not None:
-        select.set("where", glot.exp.Where(this=condition))
-    query: str = tree.sql(dialect=dialect, pretty=True)
-    return query
-
-
-def _terms(scores: int, minus: bool) -> dict[str, str]:
-    """The columns of the result besides the keys, as SQL."""
-    if scores == 1:
-        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0")}
-    else:
-        terms = {"bucket": "cl_bucket0", "bucket_b": "cl_bucket1"}
-        for k, end in ((0, ""), (1, "_b")):
-            made = sums_sql("cl_y", f"cl_p{k}")
-            terms |= {f"{name}{end}": made[name] for name in ("low", "high")}
-            terms |= {name: made[name] for name in ("positives", "negatives", "cases")}
-    return terms | ({"minus": "SUM(cl_minus)"} if minus else {})
-
-
-def _sqlglot() -> Any:
     try:
-        import sqlglot
-    except ImportError:
-        problem = "cutline.sql writes queries by sqlglot, which is not installed: pip install 'cutline[sql]'"
-        raise ImportError(problem) from None
-    return sqlglot
-
-
-def _parsed(parse: Any, argument: str, text: str) -> Any:
-    glot = _sqlglot()
-    try:
-        return parse()
+        source.replace(glot.exp.to_table(table, dialect=dialect))
+        if where is not None:
+            rest = glot.parse_one(f"SELECT 1 WHERE {where}", read=dialect)
+            if {key for key, value in rest.args.items() if value} != {"where", "expressions"}:
+                problem = f"is {show(where)}, which is more than a condition"
+                raise InputError("where", problem, "write one condition")
+            select.set("where", rest.args["where"])
     except glot.errors.SqlglotError as error:
+        argument, text = ("where", str(where)) if source.parent is None else ("table", table)
         why = str(error).splitlines()[0]
         raise InputError(argument, f"is {show(text)}, which is not understood ({why})", "correct it") from None
-
-
-def _condition(glot: Any, where: str, dialect: str) -> Any:
-    tree = _parsed(lambda: glot.parse_one(f"SELECT 1 WHERE {where}", read=dialect), "where", where)
-    if not isinstance(tree, glot.exp.Select) or (
-        set(tree.args) - {"where", "expressions", "kind"}
-        and any(value for key, value in tree.args.items() if key not in ("where", "expressions", "kind"))
-    ):
-        raise InputError("where", f"is {show(where)}, which is more than a condition", "write one condition")
-    return tree.args["where"].this
+    query: str = tree.sql(dialect=dialect, pretty=True)
+    return query
 
 
 def _read_edges(edges: Any) -> tuple[float, ...]:
@@ -378,10 +347,7 @@ def _buckets_of_cut(counted: Counted, quota: Any, threshold: float | None) -> li
 
 
 def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]]:
-    """The counts of a table that is asked by SQL, and how its text was understood: no row comes here, none is sorted.
-
-    Probabilities are mostly counted and checked in one pass. Few distinct scores are counted one by one.
-    """
+    """The counts of a table that is asked by SQL, and how its text was understood. No row comes here."""
     counted = _count_at_once(table, roles)
     if counted is not None:
         return counted, ()
@@ -397,12 +363,8 @@ def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]
         place = scheme.bucket_sql(p)
     else:
         shares = ", ".join(repr(k / _STEPS) for k in range(1, _STEPS))
-        several = (
-            f"percentile_approx({{}}, array({shares}))"
-            if table.dialect.escape
-            else f"approx_quantile({{}}, [{shares}])"
-        )
-        (found,) = table.aggregate([several.format(checked.value(p, "NULL"))])
+        several = "percentile_approx({}, array({}))" if table.dialect.escape else "approx_quantile({}, [{}])"
+        (found,) = table.aggregate([several.format(checked.value(p, "NULL"), shares)])
         scheme = Scheme(2 * _FEW, tuple(np.unique([totals.low, *found, totals.high]).tolist()))
         place, ends = scheme.bucket_sql(p), [f"min({p})", f"max({p})"]
     keys, of_pos = [column.comparable for column in columns], f"count(*) FILTER (WHERE {checked.positive})"
@@ -420,10 +382,7 @@ def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]
 
 
 def _count_at_once(table: SqlTable, roles: Roles) -> Counted | None:
-    """The counts by one query that also shows what labels and scores there are; None where more has to be asked.
-
-    That is so for text, for labels and scores that are not as the first rows have them, and for what is an error.
-    """
+    """The counts by one query that also shows what labels and scores there are; None where more has to be asked."""
     used = {role: table.column(name, role_word(role)) for role, name in roles.named}
     label, score = used["y_true"], used["y_score"]
     is_plain = not (roles.neg_label or roles.ignore_case or roles.negate)

@@ -1,51 +1,49 @@
 """The lists of a table that is streamed: what to sum of each segment, of each batch and of all rows; then the results.
 
-One pass over the sorted rows feeds them all, whatever engine sorts them.
+One pass over the sorted rows feeds them all, whatever engine sorts them: here DuckDB, in ``spark_engine`` a cluster.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..catalogue.compute import default_threshold, threshold_of
-from ..comparison import Comparison
+from ..catalogue.compute import SweepPlan, default_threshold, threshold_of
+from ..comparison import Comparison, common_threshold
 from ..decide.selection import SharedList
 from ..errors import InputError
 from ..evaluation import Evaluation, evaluation_of
 from ..inference.batch_rows import BatchGroups
+from ..inference.closed_forms import placements
 from ..inference.evidence import Evidence
 from ..inference.intervals import check_method_exists
-from ..inference.paired import StreamedPairs
+from ..inference.paired import RowPairs, StreamedPairs
 from ..inference.segment_tests import selection_rates
 from ..partition import HashedPartition, Partition, label_of
 from ..quotas import Quotas, resolve_quota, why_no_cut
+from ..runtime import TUNING, Progress
 from ..segments import SegmentComparison, SegmentedRows, Segments
 from ..sources.arrays import Codes
+from ..sources.duckdb import DuckTable
 from ..sources.sql_table import Checked, SqlTable, Totals, check_same
+from ..sweep import Start
 from ..types import Floats
-from .batch_stream import BatchSizes, StreamedBatches, StreamedBatchPairs, totals_by
-from .stream import Draws, EvaluationRequest, Stream, StreamPlan, StreamSums, empty_sample
-from .streamed import Streamed, needs_rows
-from .streamed_pairs import (
-    Discordant,
-    Gaps,
-    comparison_of,
-    discordant_rows,
-    gaps_between,
-)
+from .stream import Draws, EvaluationRequest, Moments, Stream, StreamPlan, StreamSums, empty_sample, joined
+from .streamed import BatchCells, Streamed, StreamedBatches, StreamedBatchPairs, needs_rows
 
 
 class ListPlan:
     """What to sum of one model's scores: the list of each segment, and behind them that of all rows.
 
     Rows of a segment or a batch are told by ``key``, SQL for a whole number, and ``numbers``; None where all rows are
-    one list. ``kept`` takes the replicates of each list, for a comparison.
+    one list. ``batches`` contain ``in_batches``. ``kept`` takes the replicates of each list, for a comparison.
     """
 
     def __init__(
@@ -55,79 +53,102 @@ class ListPlan:
         self.whole = checked.totals[model]
         self.key: str | None = None
         self.numbers: HashedPartition | None = None
-        self.sizes: BatchSizes | None = None
         self.keys: list[Any] = []
         self.totals: list[Totals] = [self.whole]
+        self.batches: Partition | None = None
+        self.in_batches: list[Totals] = []
         self.threshold = default_threshold(request.threshold, empty_sample(self.whole))
         request = replace(request, threshold=self.threshold)
-        self.places: int | None = None  # of the one list that segments share
-        if checked.segments:
+        self.by = tuple(column.name for column in checked.segments)
+        if checked.segments or checked.batch:
             self._divide()
-            if request.quota is not None and not isinstance(request.quota, Quotas):
-                self.places = resolve_quota(request.quota, self.whole.cases)
-        elif checked.batch:
-            self.key, self.sizes = table.dialect.key(checked.batch), BatchSizes.of(table, checked, model)
-            self.numbers = self.sizes.numbers
+        self.places: int | None = None  # of the one list that segments share
         self.window: list[float] = []  # the cut of that list, and three standard deviations around it
-        if self.places is not None:
-            places, cases = self.places, self.whole.cases
+        if self.keys and request.quota is not None and not isinstance(request.quota, Quotas):
+            self.places = places = resolve_quota(request.quota, self.whole.cases)
+            cases = self.whole.cases
             half = max(3.0 * math.sqrt(max(places * (1.0 - places / cases), 1.0)), 1.0)
             half = max(min(half, places, cases - places), 1.0)
             self.window = [max(places - half, 0.5), places, min(places + half, cases)]
         self.jobs = [StreamPlan.of(request, one, segment=True) for one in self.totals[:-1]]
-        self.jobs.append(StreamPlan.of(request, self.whole, batched=self.sizes is not None))
+        self.jobs.append(StreamPlan.of(request, self.whole, batched=self.batches is not None))
+        self.settings = self.jobs[-1].settings
         self.quota = request.quota
         # batches are drawn from what each contains
         rows_draw = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
-        self.by_row = rows_draw and self.sizes is None
+        self.by_row = rows_draw and self.batches is None
         self.kept: list[dict[str, Floats]] | None = [{} for _ in self.totals] if paired else None
 
     def _divide(self) -> None:
-        """Find the segments, in their order, and what each of them contains."""
-        columns = self.checked.segments
-        self.key = self.table.dialect.key(columns)
-        shown = [column.comparable for column in columns]
-        found, cells, totals = totals_by(self.table, self.checked, self.model, columns, shown)
-        segments = Partition.of({column.name: [row[k] for row in cells] for k, column in enumerate(columns)})
-        self.numbers = HashedPartition.of(found, segments.codes)
-        self.keys = list(segments.keys)
-        self.totals = [*(totals[k] for k in np.argsort(segments.codes).tolist()), self.whole]
+        """Find the segments or batches, in their order, and by one query what each of them contains."""
+        checked, sql, whole = self.checked, self.table.dialect, self.whole
+        columns, score, positive = checked.segments or checked.batch, checked.scores[self.model], checked.positive
+        self.key, shown = sql.key(columns), [column.comparable for column in columns]
+        pos, neg = (sql.exact_sum(checked.weight, k) if checked.weight else "count(*)" for k in whole.weight_bits)
+        terms = [
+            "count(*)",
+            f"count(*) FILTER (WHERE {positive})",
+            f"{pos} FILTER (WHERE {positive})",
+            f"{neg} FILTER (WHERE NOT {positive})",
+            f"approx_count_distinct({score})" if checked.segments else "0",
+            f"sum({score}{f' * {checked.weight}' if checked.weight else ''})",
+        ]
+        found = self.table.grouped(checked.kept, [self.key, *shown], terms)
+        cells = [[row[1 + k] for row in found] for k in range(len(shown))]
+        named = dict(zip(self.by, cells, strict=True)) if checked.segments else {}
+        parts = Partition.of(named) if named else Partition.of(cells[0], "batch")
+        self.numbers = HashedPartition.of([int(row[0]) for row in found], parts.codes)
+        totals = []
+        for row in sorted(zip(parts.codes.tolist(), found, strict=True), key=lambda pair: pair[0]):
+            rows, positives, *sides, distinct, total = row[1][1 + len(shown) :]
+            sides = [int(side or 0) for side in sides]
+            if whole.weighted:
+                sides = [math.ldexp(float(side), -bits) for side, bits in zip(sides, whole.weight_bits, strict=True)]
+            own: dict[str, Any] = {"rows": int(rows), "positives": int(positives), "pos": sides[0], "neg": sides[1]}
+            own |= {"dropped": 0, "distinct": int(distinct), "sum": float(total)}
+            totals.append(replace(whole, **own))  # the ends of all scores hold for each part
+        if checked.segments:
+            self.keys, self.totals = list(parts.keys), [*totals, whole]
+        else:
+            self.batches, self.in_batches = parts, totals
+
+    def cells(self) -> BatchCells | None:
+        """What gathers the lists of batches; None where there are none."""
+        if self.batches is None:
+            return None
+        rows, score = self.whole.rows, self.checked.scores[self.model]
+        pairs = min(rows, self.whole.distinct)  # of a batch and a score: a score makes at least one
+        if pairs <= TUNING.batch_cells < rows:
+            both = self.table.dialect.hash(self.key or "", score)
+            term = f"approx_count_distinct({both}) FILTER (WHERE {self.checked.kept or 'true'})"
+            pairs = int(self.table.aggregate([term])[0])
+        return BatchCells(self.in_batches, pairs, self.jobs[-1], self.whole)
 
     def codes(self, piece: Mapping[str, Any]) -> Codes | None:
         """The segment or batch of each row of a piece; None where all rows are one list."""
         return None if self.numbers is None else self.numbers(piece["key"])
 
-    @property
-    def settings(self) -> Any:
-        """How intervals are made."""
-        return self.jobs[-1].settings
-
-    @property
-    def names(self) -> list[str]:
-        """The segments as tables name them."""
-        return [label_of(key) for key in self.keys]
-
-    def marks(self, k: int) -> list[float]:
-        """Places whose cuts are kept exact; of all rows, those around the cut of the shared list too."""
-        own = self.jobs[k].marks(self.totals[k].cases)
-        return [*own, *self.window] if k == len(self.keys) else own
-
-    def stream(self, k: int) -> Stream:
-        """What takes the rows of a segment, or all rows."""
+    def stream(self, k: int, before: tuple[float, float] = (0, 0), *, in_threads: bool = True) -> Stream:
+        """What takes the rows of a segment, or all rows behind so many cases; measures do not travel with it."""
         job, totals, draws = self.jobs[k], self.totals[k], None
         if self.by_row:
-            draws = Draws(job.drawn_by_row, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
-        return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
+            sizes: dict[str, Any] = {"weighted": totals.weighted, "rows": totals.rows}
+            draws = Draws(job.drawn_by_row, job.settings.seed, **sizes, in_threads=in_threads)
+        marks = [totals.cases * percent // 100 for percent in range(1, 101)]  # kept exact, as lift tables have them
+        marks += self.window if k == len(self.keys) else []
+        readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
+        return Stream(totals, readings, tolerance=job.tolerance, marks=marks, start=Start(*before), draws=draws)
 
-    def evaluation(self, k: int, part: StreamSums, groups: BatchGroups | None = None) -> Evaluation:
+    def evaluation(self, k: int, parts: Sequence[StreamSums], groups: BatchGroups | None = None) -> Evaluation:
         """The evaluation of a segment, or of all rows, from what was gathered; ``groups`` are the lists of batches."""
         totals, job = self.totals[k], self.jobs[k]
+        part = joined(parts, job.readings)
         check_same(self.table.name, totals, *part.blocks[:, [2, 3, 1]].T)
         replicates_out, settings = None if self.kept is None else self.kept[k], job.settings
         streamed = Streamed.of(part, totals, job, paired=replicates_out is not None and groups is None)
         rows: Evidence = streamed
-        if groups is not None and self.sizes is not None:
-            rows = batches = StreamedBatches.of_groups(streamed, groups, self.sizes.batches)
+        if groups is not None and self.batches is not None:
+            rows = batches = StreamedBatches.of_groups(streamed, groups, self.batches)
             settings = settings if batches.n_units > 1 else replace(settings, interval=None)
         is_segment = k < len(self.keys)
         too_large = is_segment and self.quota is not None and why_no_cut(self.quota, totals.cases)
@@ -136,7 +157,7 @@ class ListPlan:
             job.specs,
             job.obstacles,
             settings,
-            name=self.names[k] if is_segment else self.model,
+            name=label_of(self.keys[k]) if is_segment else self.model,
             threshold=job.threshold,
             quota=None if too_large else self.quota,
             replicates_out=replicates_out,
@@ -148,7 +169,7 @@ class ListPlan:
 
     def result(self, found: Sequence[Evaluation]) -> Evaluation | Segments:
         """The segments, from the evaluation of each and of all rows; the last alone where there are no segments."""
-        if not self.checked.segments:
+        if not self.keys:
             return found[-1]
         lists: dict[tuple[str, float], SharedList] = {}
         if self.places is not None:
@@ -162,74 +183,31 @@ class ListPlan:
         pool = StreamedSegments(replace(found[-1], understood=understood), lists)
         return Segments(dict(zip(self.keys, found[:-1], strict=True)), self.by, pool)
 
-    @property
-    def by(self) -> tuple[str, ...]:
-        """The columns that make segments."""
-        return tuple(column.name for column in self.checked.segments)
-
     def _list(self, quota: int | None, cut: Sequence[float]) -> SharedList:
         """One list for all, from cases above, at and below the cut: by one query for all segments."""
         assert self.key is not None
         assert self.numbers is not None
         upper, edge, lower = (f"CAST('{v!r}' AS DOUBLE)" for v in cut)
-        checked, names = self.checked, self.names
+        checked, k = self.checked, len(self.keys)
         score, weight = checked.scores[self.model], checked.weight or "CAST(1 AS DOUBLE)"
         cell = f"CASE WHEN {score} > {edge} THEN 2 WHEN {score} = {edge} THEN 1 ELSE 0 END"
         near = f"{score} <= {upper} AND {score} >= {lower}"
-        sums = [f"sum({weight})", f"sum({weight} * {weight})", f"sum({weight}) FILTER (WHERE {checked.positive})"]
-        rows = self.table.grouped(checked.kept, [self.key, cell], [*sums, f"sum({weight}) FILTER (WHERE {near})"])
-        segment, cells = (np.array([int(row[k]) for row in rows]) for k in (0, 1))
-        segment = self.numbers(segment)
-        w, w2, pos, close = (np.array([float(row[k] or 0.0) for row in rows]) for k in (2, 3, 4, 5))
+        sums = [f"sum({weight})", f"sum({weight} * {weight})"]
+        sums += [f"sum({weight}) FILTER (WHERE {which})" for which in (checked.positive, near)]
+        rows = self.table.grouped(checked.kept, [self.key, cell], sums)
+        segment, cells = self.numbers(np.array([int(row[0]) for row in rows])), np.array([int(row[1]) for row in rows])
+        w, w2, pos, close = np.array([[float(value or 0.0) for value in row[2:]] for row in rows]).T
         inside = 0.0
         if quota is not None:
             inside = (quota - float(w[cells == 2].sum())) / max(float(w[cells == 1].sum()), 1e-300)
         taken = np.where(cells == 2, 1.0, np.where(cells == 1, min(max(inside, 0.0), 1.0), 0.0))
-        k = len(names)
-        around = np.bincount(segment, weights=close, minlength=k).astype(np.float64) if quota is not None else None
-        whole = self.whole.rows
-        rates = selection_rates(taken, w, segment, k, None, around, w2, whole)
-        hits, positives = (np.bincount(segment, weights=v, minlength=k).astype(np.float64) for v in (pos * taken, pos))
+        around, hits, positives = (np.bincount(segment, v, k).astype(np.float64) for v in (close, pos * taken, pos))
+        near_cut = None if quota is None else around
+        rates = selection_rates(taken, w, segment, k, None, near_cut, w2, self.whole.rows)
         at = {"threshold": cut[1]} if quota is None else {"quota": float(quota)}
-        return SharedList(tuple(names), at, cut[1], rates, hits, positives, None, self.settings.level)
-
-
-def compared(
-    plans: Mapping[str, ListPlan],
-    found: Mapping[str, Sequence[Evaluation]],
-    margin: float | None,
-    add_rows: Callable[[Sequence[Gaps | None]], None],
-) -> Comparison | SegmentComparison:
-    """The comparison of models on all rows and in each segment, if there are any.
-
-    ``add_rows`` gives every row to the gaps of its segment, and to those of all rows, the last.
-    """
-    plan = next(iter(plans.values()))
-    lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
-    drawn = [{model: (p.kept or [])[k] for model, p in plans.items()} for k in range(len(plan.totals))]
-    if plan.sizes is not None:
-        return comparison_of(lists[-1], drawn[-1], margin, StreamedBatchPairs.between(lists[-1]))
-    first = next(iter(lists[-1].values()))
-    closed_forms = first.rows.independent and first.settings.interval is not None and len(plans) > 1
-    gaps = [gaps_between(evaluations) if closed_forms else None for evaluations in lists]
-    if any(one is not None for one in gaps):
-        add_rows(gaps)
-    decided = [spec for spec in first.specs.values() if spec.measure.paired_test == "decisions"]
-    thresholds = sorted({threshold_of(spec) for spec in decided}) if closed_forms else []
-    counted: list[Discordant] = [{} for _ in lists]
-    if thresholds:
-        counted[-1] = discordant_rows(plan.table, plan.checked, thresholds)[()]
-    if thresholds and plan.key is not None and plan.numbers is not None:
-        for (key,), one in discordant_rows(plan.table, plan.checked, thresholds, [plan.key]).items():
-            counted[int(plan.numbers(np.array([key]))[0])] = one
-    unknown = dict.fromkeys(combinations(plans, 2), math.nan)
-    spreads = [unknown if own is None else own.variances() for own in gaps]
-    pairs = [StreamedPairs(first.rows.independent, *one) for one in zip(spreads, counted, strict=True)]
-    *made, whole = (comparison_of(evs, own, margin, p) for evs, own, p in zip(lists, drawn, pairs, strict=True))
-    if not plan.checked.segments:
-        return whole
-    models: Any = {model: p.result(found[model]) for model, p in plans.items()}
-    return SegmentComparison(dict(zip(plan.keys, made, strict=True)), whole, models, plan.by)
+        return SharedList(
+            tuple(map(label_of, self.keys)), at, cut[1], rates, hits, positives, None, self.settings.level
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,3 +226,173 @@ class StreamedSegments(SegmentedRows):
             said = f"is {what[1]:g}, but this table was streamed and its list was cut elsewhere"
             raise InputError(what[0], said, f"pass {{{what[0]}}} to evaluate()")
         return replace(self.lists[what], **how)
+
+
+class Gaps:
+    """Moments of the gaps between placements, for every pair of models and each class, row after row in any order.
+
+    A row's placement is read from the compact ranking of each model, where it is known to within the tolerance.
+    """
+
+    def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
+        rankings = {model: ev.ranking for model, ev in evaluations.items()}
+        self._steps = {model: (ranking.score[::-1].copy(), *placements(ranking)) for model, ranking in rankings.items()}
+        self.moments = {(*pair, side): Moments() for pair in combinations(rankings, 2) for side in range(2)}
+
+    def add(self, positive: NDArray[np.bool_], scores: Sequence[Floats]) -> None:
+        """Add rows; ``scores`` has a column for each model."""
+        found: dict[str, tuple[Floats, Floats]] = {}
+        for (model, (ascending, of_pos, of_neg)), score in zip(self._steps.items(), scores, strict=True):
+            block = len(ascending) - np.searchsorted(ascending, score, side="left") - 1
+            found[model] = of_pos[block[positive]], of_neg[block[~positive]]
+        for a, b, side in list(self.moments):
+            gap = found[a][side] - found[b][side]
+            if len(gap):
+                self.join({(a, b, side): Moments(len(gap), float(gap.mean()), float(gap.var() * len(gap)))})
+
+    def join(self, moments: Mapping[tuple[str, str, int], Moments]) -> None:
+        """Add the rows that another pass has seen."""
+        self.moments |= {key: self.moments[key].joined(those) for key, those in moments.items()}
+
+    def variances(self) -> dict[tuple[str, str], float]:
+        """Variance of each pair's difference of AUCs."""
+        each = {key: m.squares / (m.n - 1) / m.n for key, m in self.moments.items()}
+        return {(a, b): each[a, b, 0] + each[a, b, 1] for a, b in combinations(self._steps, 2)}
+
+
+def add_to_all(
+    gaps: Sequence[Gaps | None], code: Codes | None, positive: NDArray[np.bool_], scores: Sequence[Floats]
+) -> None:
+    """Add rows to the gaps of their segments, where there are any, and of all rows, the last."""
+    parts: list[tuple[int, Any]] = [] if code is None else list(split_by(code, len(gaps) - 1))
+    for k, rows in [*parts, (len(gaps) - 1, slice(None))]:
+        one = gaps[k]
+        if one is not None:
+            one.add(positive[rows], [score[rows] for score in scores])
+
+
+def split_by(code: Codes, segments: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """The rows of each segment that a piece has, in their order."""
+    ends = np.cumsum(np.bincount(code, minlength=segments))
+    for k, rows in enumerate(np.split(np.argsort(code, kind="stable"), ends[:-1])):
+        if len(rows):
+            yield k, rows
+
+
+def compared(
+    plans: Mapping[str, ListPlan],
+    found: Mapping[str, Sequence[Evaluation]],
+    margin: float | None,
+    add_rows: Callable[[Sequence[Gaps | None]], None],
+) -> Comparison | SegmentComparison:
+    """The comparison of models on all rows and in each segment, if there are any.
+
+    ``add_rows`` gives every row to the gaps of its segment, and to those of all rows, the last.
+    """
+    plan = next(iter(plans.values()))
+    lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
+    first = next(iter(lists[-1].values()))
+
+    def comparison(k: int, pairs: RowPairs | StreamedPairs) -> Comparison:
+        one = next(iter(lists[k].values()))
+        common = (one.specs, one.settings, one.quota, common_threshold(lists[k]), margin)
+        return Comparison(lists[k], *common, pairs, {model: (p.kept or [])[k] for model, p in plans.items()})
+
+    if plan.batches is not None:
+        return comparison(-1, StreamedBatchPairs.between(lists[-1]))
+    closed_forms = first.rows.independent and first.settings.interval is not None and len(plans) > 1
+    tests = {spec.measure.paired_test for spec in first.specs.values()} if closed_forms else set()
+    rankings = [next(iter(evaluations.values())).ranking for evaluations in lists]
+    gaps = [
+        Gaps(evaluations) if "delong" in tests and min(ranking.n_pos, ranking.n_neg) > 1 else None
+        for evaluations, ranking in zip(lists, rankings, strict=True)
+    ]
+    if any(one is not None for one in gaps):
+        add_rows(gaps)
+    counted: list[dict[tuple[str, str, float], tuple[int, int]]] = [{} for _ in lists]
+    if "decisions" in tests:
+        decided = {threshold_of(spec) for spec in first.specs.values() if spec.measure.paired_test == "decisions"}
+        counted[-1] = _discordant_rows(plan, sorted(decided), [])[()]
+        if plan.numbers is not None:
+            for (key,), one in _discordant_rows(plan, sorted(decided), [plan.key or ""]).items():
+                counted[int(plan.numbers(np.array([key]))[0])] = one
+    unknown = dict.fromkeys(combinations(plans, 2), math.nan)
+    spreads = [unknown if own is None else own.variances() for own in gaps]
+    pairs = [StreamedPairs(first.rows.independent, *one) for one in zip(spreads, counted, strict=True)]
+    *made, whole = (comparison(k, own) for k, own in enumerate(pairs))
+    if not plan.keys:
+        return whole
+    models: Any = {model: p.result(found[model]) for model, p in plans.items()}
+    return SegmentComparison(dict(zip(plan.keys, made, strict=True)), whole, models, plan.by)
+
+
+def _discordant_rows(
+    plan: ListPlan, thresholds: Sequence[float], keys: Sequence[str]
+) -> dict[tuple[Any, ...], dict[tuple[str, str, float], tuple[int, int]]]:
+    """Rows that only the first, and only the second of two models gets right; by keys. One query counts them all."""
+    checked, n = plan.checked, len(keys)
+    named = [(a, b, threshold) for threshold in thresholds for a, b in combinations(checked.scores, 2)]
+    terms: list[str] = []
+    for *pair, threshold in named:
+        x, y = (f"(({checked.scores[m]} > CAST('{threshold!r}' AS DOUBLE)) = {checked.positive})" for m in pair)
+        terms += [f"count(*) FILTER (WHERE {one} AND NOT {other})" for one, other in ((x, y), (y, x))]
+    return {
+        tuple(row[:n]): {key: (int(row[n + 2 * i]), int(row[n + 2 * i + 1])) for i, key in enumerate(named)}
+        for row in plan.table.grouped(checked.kept, keys, terms)
+    }
+
+
+def evaluate(table: DuckTable, checked: Checked, request: EvaluationRequest) -> Evaluation | Segments:
+    """Evaluate the scores of the one model."""
+    plan = ListPlan(table, checked, next(iter(checked.scores)), request)
+    return plan.result(_evaluated(table, plan))
+
+
+def compare(
+    table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None
+) -> Comparison | SegmentComparison:
+    """Compare models on the rows that have all their scores: each is sorted once, and one pass serves all pairs."""
+    plans = {model: ListPlan(table, checked, model, request, paired=True) for model in checked.scores}
+    found = {model: _evaluated(table, plan) for model, plan in plans.items()}
+
+    def add_rows(gaps: Sequence[Gaps | None]) -> None:
+        plan = next(iter(plans.values()))
+        with closing(table.all_scores(checked, plan.key)) as arriving:
+            for piece in arriving:
+                scores = [piece[f"score_{k}"] for k in range(len(plans))]
+                add_to_all(gaps, plan.codes(piece), piece["positive"].astype(np.bool_), scores)
+
+    return compared(plans, found, margin, add_rows)
+
+
+def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:
+    """The evaluation of each segment, then of all rows, in one pass over the rows in the order of their scores."""
+    streams = [plan.stream(k) for k in range(len(plan.totals))]
+    cells, size, whole = plan.cells(), TUNING.batch_rows, streams[-1]
+    grouped = plan.key is None and not plan.by_row and plan.whole.distinct * TUNING.group_first < plan.whole.rows
+    if grouped:
+        pieces = table.groups(plan.checked, plan.model, size)
+    else:
+        pieces = table.pieces(plan.checked, plan.model, numbered=plan.by_row, rows=size, key=plan.key)
+    # closed before the connection is: an error must not leave the reading thread behind
+    with (
+        Progress(f"{table.name}: {plan.model}", plan.whole.rows, plan.settings.progress) as progress,
+        closing(pieces) as arriving,
+    ):
+        for piece in arriving:
+            if grouped:
+                whole.feed_groups(piece["score"], piece["pos"], piece["neg"])
+                progress.advance(int(piece["pos"].sum() + piece["neg"].sum()))
+                continue
+            columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
+            whole.feed(*columns)
+            code = plan.codes(piece)
+            if code is not None and cells is not None:
+                cells.add(code, *columns[:3])
+            elif code is not None:
+                for k, rows in split_by(code, len(plan.keys)):
+                    own: list[Any] = [None if column is None else column[rows] for column in columns]
+                    streams[k].feed(*own)
+            progress.advance(len(piece["score"]))
+    groups = None if cells is None else cells.finish()
+    return [plan.evaluation(k, [stream.finish()], groups) for k, stream in enumerate(streams)]

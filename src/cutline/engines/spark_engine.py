@@ -4,7 +4,7 @@ Passes of Spark's own, and one of ours. Totals and checks; a sample of scores, f
 cases by range, so that each knows what comes before it; then every range is a partition, is sorted and streamed
 through the sweep on its executor, and the parts are joined on the driver. Several models go through the same passes,
 each row once for each model. Bounds are constants of the query: a task that is tried again, or twice at once, does the
-same work on the same rows.
+same work on the same rows. Executors need cutline, NumPy and pyarrow.
 
 Rows of segments or batches go to the partition of theirs besides: each segment's list, or the lists of some batches,
 are summed on one executor. No query is made for a single segment or batch.
@@ -13,36 +13,29 @@ are summed on one executor. No query is made for a single segment or batch.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..catalogue.compute import SweepPlan
 from ..comparison import Comparison
 from ..errors import InputError, changed
 from ..evaluation import Evaluation
 from ..inference.batch_rows import BatchGroups
+from ..partition import HashedPartition
 from ..runtime import TUNING, Progress
 from ..segments import SegmentComparison, Segments
 from ..sources.open_source import SparkTable
 from ..sources.sql_table import SPARK, Roles, Totals, check
-from .lists import ListPlan, compared
-from .spark_work import (
-    PARTS,
-    PartialSums,
-    Range,
-    Task,
-    Work,
-    gaps_of_rows,
-    joined_parts,
-    lists_of_batches,
-    sums_of_ranges,
-)
-from .stream import EvaluationRequest, StreamSums
-from .streamed_pairs import Gaps
+from .lists import Gaps, ListPlan, add_to_all, compared
+from .stream import EvaluationRequest, Stream, StreamSums
+from .streamed import BatchCells
 
+Work = Callable[[Iterator[Any]], Iterator[Any]]
 Keys = list[list[int]]
+Cases = tuple[float, float]  # positives and negatives
 _MOST_PARTITIONS = 1024  # chosen by hand: the driver joins their answers, some kilobytes each
 _SAMPLED_PER_PARTITION = 400  # scores that tell where ranges end: their sizes then differ by about 1/√400 = 5%
 
@@ -67,15 +60,14 @@ def compare(
                 if one is not None:
                     one.join(moments)
 
-    models = [plan.model for plan in passes.plans]
-    return compared(
-        dict(zip(models, passes.plans, strict=True)), dict(zip(models, found, strict=True)), margin, add_rows
-    )
+    plans = {plan.model: plan for plan in passes.plans}
+    return compared(plans, dict(zip(plans, found, strict=True)), margin, add_rows)
 
 
 def _answers(rows: Any, work: Work) -> list[tuple[int, Any]]:
     """What each partition tells: a key, and what belongs to it."""
-    return [(answer["key"], pickle.loads(bytes(answer["part"]))) for answer in rows.mapInArrow(work, PARTS).collect()]
+    answers = rows.mapInArrow(work, "key bigint, part binary").collect()
+    return [(answer["key"], pickle.loads(bytes(answer["part"]))) for answer in answers]
 
 
 class Passes:
@@ -98,45 +90,45 @@ class Passes:
     def evaluations(self) -> list[list[Evaluation]]:
         """For each model the evaluation of each segment, if there are any, then that of all rows."""
         found = []
-        for k, (plan, part) in enumerate(zip(self.plans, self._parts(), strict=True)):
-            groups = None if plan.sizes is None else self._lists(plan, k)
-            whole = plan.evaluation(len(plan.keys), part, groups)
+        for k, (plan, parts) in enumerate(zip(self.plans, self._parts(), strict=True)):
+            groups = None if plan.batches is None else self._lists(plan, k)
+            whole = plan.evaluation(len(plan.keys), parts, groups)
             found.append([*(self._segments(plan, k) if plan.keys else ()), whole])
         return found
 
-    def _parts(self) -> list[StreamSums]:
+    def _parts(self) -> list[list[StreamSums]]:
         """What was gathered of each model's list, from one shuffle."""
         with self._progress as progress:
             bounds = _bounds(self.rows, self.totals)
             progress.advance()
             keys = _keys(self.session, [len(cuts) + 1 for cuts in bounds])
             keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
-            ranges = _ranges(keyed, keys, self.totals[0])
+            sizes = _sizes(keyed, self.totals[0])
             progress.advance()
-            tasks = [self._task(plan, len(plan.keys)) for plan in self.plans]
-            found = self._summed(keyed, sum(map(len, keys)), tasks, ranges)
-        told = ([found[key] for key in own if key in found] for own in keys)
-        return [joined_parts(one, plan.jobs[-1].readings) for plan, one in zip(self.plans, told, strict=True)]
+            streams: dict[int, Stream] = {}
+            for plan, own in zip(self.plans, keys, strict=True):
+                before: Cases = (0, 0)
+                for key in [key for key in own if key in sizes]:
+                    streams[key] = plan.stream(len(plan.keys), before, in_threads=False)  # a task has one core
+                    before = before[0] + sizes[key][0], before[1] + sizes[key][1]
+            found = self._summed(keyed, sum(map(len, keys)), streams, sizes)
+        return [[found[key] for key in own if key in found] for own in keys]
 
     def _summed(
-        self, keyed: Any, partitions: int, tasks: list[Task], ranges: Mapping[int, Range]
-    ) -> dict[int, PartialSums]:
-        """The sums of each range of scores, by its key: best first, weights that tie in one order.
+        self, keyed: Any, partitions: int, streams: Mapping[int, Stream], sizes: Mapping[int, Cases]
+    ) -> dict[int, StreamSums]:
+        """The sums of each range of scores, by its key; weights that tie come in one order, the same in every run."""
+        from pyspark.sql import functions as f
 
-        So their sums are the same in every run.
-        """
         last = ["pos", "neg", *(["row"] if self.by_row else [])] if self.totals[0].weighted else []
-        ordered = keyed.repartition(partitions, "key").sortWithinPartitions("key", _falling("score"), *last)
-        found: dict[int, PartialSums] = dict(_answers(ordered, sums_of_ranges(tasks, ranges)))
-        _check_complete(found, ranges)
+        ordered = keyed.repartition(partitions, "key").sortWithinPartitions("key", f.desc("score"), *last)
+        found: dict[int, StreamSums] = dict(_answers(ordered, sums_of_ranges(streams)))
+        for key, counted in sizes.items():  # what comes after a range was summed from there
+            summed = found[key].blocks[:, 2:4].sum(axis=0) if key in found else np.zeros(2)
+            if not np.allclose(summed, counted, rtol=1e-9, atol=0.0):
+                words = [f"{pos:g} positives and {neg:g} negatives when it was" for pos, neg in (counted, summed)]
+                raise changed("the table", f"a partition had {words[0]} counted, {words[1]} summed")
         return found
-
-    def _task(self, plan: ListPlan, k: int) -> Task:
-        """What executors sum of a list; the measures that are read from it stay on the driver."""
-        job = plan.jobs[k]
-        readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
-        draws = (job.drawn_by_row, job.settings.seed) if self.by_row else None
-        return Task(plan.totals[k], readings, job.tolerance, plan.marks(k), draws)
 
     def _counted(self) -> Any:
         """Rows with positives and negatives (rows or weights) and, where they draw weights, the row's number."""
@@ -178,26 +170,25 @@ class Passes:
         cases = self._counted().select("key", score, "pos", "neg", *row)
         if not self.by_row:
             cases = cases.groupBy("key", "score").agg(*_added(self.totals[0]))
-        ranges = {
-            key: Range(code, (0, 0), (plan.totals[code].pos, plan.totals[code].neg))
-            for key, code in zip(plan.numbers.hashes.tolist(), plan.numbers.codes.tolist(), strict=True)
-        }
-        tasks = [self._task(plan, at) for at in range(len(plan.keys))]
-        told = self._summed(cases, self._partitions(len(ranges)), tasks, ranges)
-        by_code = {ranges[key].model: one for key, one in told.items()}
-        return [plan.evaluation(at, joined_parts([by_code[at]], plan.jobs[at].readings)) for at in range(len(tasks))]
+        codes = dict(zip(plan.numbers.hashes.tolist(), plan.numbers.codes.tolist(), strict=True))
+        streams = {key: plan.stream(code, in_threads=False) for key, code in codes.items()}
+        sizes = {key: (plan.totals[code].pos, plan.totals[code].neg) for key, code in codes.items()}
+        told = self._summed(cases, self._partitions(len(codes)), streams, sizes)
+        return [plan.evaluation(code, [told[key]]) for key, code in sorted(codes.items(), key=lambda item: item[1])]
 
     def _lists(self, plan: ListPlan, k: int) -> BatchGroups:
         """The list of each batch."""
         from pyspark.sql import functions as f
 
-        assert plan.sizes is not None
+        cells = plan.cells()
+        assert cells is not None
+        assert plan.numbers is not None
         score, weight = f.col(f"score_{k}").alias("score"), ["weight"] if plan.whole.weighted else []
         rows = self.rows.select("key", score, "positive", *weight)
-        order: list[Any] = ["key", _falling("score"), *(["positive", "weight"] if weight else [])]
-        split = rows.repartition(self._partitions(len(plan.sizes.totals)), "key").sortWithinPartitions(*order)
-        work = lists_of_batches(plan.sizes.cells(plan.jobs[-1], plan.whole), plan.sizes.numbers)
-        return BatchGroups.together([groups for _, groups in _answers(split, work)])
+        order: list[Any] = ["key", f.desc("score"), *(["positive", "weight"] if weight else [])]
+        split = rows.repartition(self._partitions(len(plan.in_batches)), "key").sortWithinPartitions(*order)
+        answers = _answers(split, lists_of_batches(cells, plan.numbers))
+        return BatchGroups.together([groups for _, groups in answers])
 
     def _partitions(self, most: int) -> int:
         return max(1, min(most, -(-self.totals[0].rows // TUNING.rows_per_partition)))
@@ -209,25 +200,14 @@ def _added(totals: Totals) -> list[Any]:
 
     if not totals.weighted:
         return [f.sum(side).alias(side) for side in ("pos", "neg")]
-    exact = {side: SPARK.exact_sum(side, bits) for side, bits in zip(("pos", "neg"), totals.weight_bits, strict=True)}
-    units = [f.lit(2.0**-bits) for bits in totals.weight_bits]
     return [
-        (f.expr(total).cast("double") * unit).alias(side)
-        for (side, total), unit in zip(exact.items(), units, strict=True)
+        (f.expr(SPARK.exact_sum(side, bits)).cast("double") * f.lit(2.0**-bits)).alias(side)
+        for side, bits in zip(("pos", "neg"), totals.weight_bits, strict=True)
     ]
 
 
-def _falling(column: str) -> Any:
-    from pyspark.sql import functions as f
-
-    return f.col(column).desc()
-
-
 def _bounds(rows: Any, totals: Sequence[Totals]) -> list[list[float]]:
-    """For each model, falling scores that cut its rows into ranges of about the same size.
-
-    They decide on speed, not on results.
-    """
+    """For each model, falling scores that cut its rows into ranges of about the same size: for speed, not results."""
     parts = min(max(1, _MOST_PARTITIONS // len(totals)), -(-totals[0].rows // TUNING.rows_per_partition))
     if parts < 2:
         return [[] for _ in totals]
@@ -236,11 +216,8 @@ def _bounds(rows: Any, totals: Sequence[Totals]) -> list[list[float]]:
     found = np.array(drawn.limit(2 * parts * _SAMPLED_PER_PARTITION).collect(), dtype=np.float64)
     if len(found) == 0:
         return [[] for _ in totals]
-    bounds = []
-    for column in np.sort(found, axis=0).T:
-        cuts = np.unique(column[(np.arange(1, parts) * len(column)) // parts])[::-1]
-        bounds.append([float(cut) for cut in cuts if np.isfinite(cut)])
-    return bounds
+    cuts = np.sort(found, axis=0)[(np.arange(1, parts) * len(found)) // parts].T
+    return [np.unique(own[np.isfinite(own)])[::-1].tolist() for own in cuts]
 
 
 def _keys(session: Any, parts: Sequence[int]) -> Keys:
@@ -275,28 +252,83 @@ def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
     return chosen
 
 
-def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
-    """For each key that has rows: whose range it is, the cases before it, and its own."""
+def _sizes(keyed: Any, totals: Totals) -> dict[int, Cases]:
+    """The cases of each key that has rows."""
     counted = keyed.groupBy("key").agg(*_added(totals)).collect()
-    sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
-    ranges: dict[int, Range] = {}
-    for model, own in enumerate(keys):
-        pos: float = 0
-        neg: float = 0
-        for key in own:
-            if key in sizes:
-                ranges[key] = Range(model, (pos, neg), sizes[key])
-                pos, neg = pos + sizes[key][0], neg + sizes[key][1]
-    return ranges
+    return {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
 
 
-def _check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
-    """Every range answered, with the cases that were counted in it: what comes after it was summed from there."""
-    for key, here in ranges.items():
-        blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
-        if not np.allclose((blocks[:, 2].sum(), blocks[:, 3].sum()), here.own, rtol=1e-9, atol=0.0):
-            raise changed(
-                "the table",
-                f"a partition had {here.own[0]} positives and {here.own[1]} negatives when it was counted, "
-                f"{blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed",
-            )
+def sums_of_ranges(streams: Mapping[int, Stream]) -> Work:
+    """A function for Spark: rows in the order of their keys, then scores, in; one small part for each key out."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        key: int | None = None
+        for columns in _gathered(batches):
+            starts = np.concatenate([[0], np.flatnonzero(np.diff(columns["key"])) + 1, [len(columns["key"])]])
+            for first, last in pairwise(starts.tolist()):
+                own = int(columns["key"][first])
+                if key is not None and own != key:
+                    yield _answer(key, streams[key].finish())
+                key, stream = own, streams[own]
+                score, pos, neg = (columns[name][first:last] for name in ("score", "pos", "neg"))
+                if stream.draws is None:
+                    stream.feed_groups(score, pos, neg)
+                else:
+                    weight = pos + neg if stream.totals.weighted else None
+                    stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
+        if key is not None:
+            yield _answer(key, streams[key].finish())
+
+    return work
+
+
+def gaps_of_rows(gaps: Sequence[Gaps | None], numbers: HashedPartition | None, models: int) -> Work:
+    """A function for Spark: rows in any order in; the moments of the gaps of each segment and of all rows out."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for columns in _gathered(batches):
+            scores = [columns[f"score_{k}"] for k in range(models)]
+            add_to_all(gaps, None if numbers is None else numbers(columns["key"]), columns["positive"], scores)
+        yield _answer(0, [None if one is None else one.moments for one in gaps])
+
+    return work
+
+
+def lists_of_batches(cells: BatchCells, numbers: HashedPartition) -> Work:
+    """A function for Spark: the rows of some batches, sorted by batch and score, in; the list of each batch out."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for columns in _gathered(batches):
+            weight = columns.get("weight")
+            cells.add(numbers(columns["key"]), columns["score"], columns["positive"], weight)
+        groups = cells.finish()
+        if groups is not None:
+            yield _answer(0, groups)
+
+    return work
+
+
+def _answer(key: int, what: Any) -> Any:
+    import pyarrow
+
+    part = pyarrow.array([pickle.dumps(what, protocol=5)], pyarrow.binary())
+    return pyarrow.RecordBatch.from_pydict({"key": pyarrow.array([key], pyarrow.int64()), "part": part})
+
+
+def _gathered(batches: Iterator[Any]) -> Iterator[dict[str, NDArray[Any]]]:
+    """Columns of several batches together: small batches would cost more in calls than in sums."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting += [batch] if batch.num_rows else []
+        if sum(own.num_rows for own in waiting) >= TUNING.rows_together:
+            yield _columns(waiting)
+            waiting = []
+    if waiting:
+        yield _columns(waiting)
+
+
+def _columns(batches: list[Any]) -> dict[str, NDArray[Any]]:
+    return {
+        name: np.concatenate([batch.column(name).to_numpy(zero_copy_only=False) for batch in batches])
+        for name in batches[0].schema.names
+    }

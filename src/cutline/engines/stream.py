@@ -2,14 +2,17 @@
 
 A Stream takes rows in falling order of score, in batches of any size, and hands each closed piece of the ranking to
 the sweep. What it keeps is small: the vectors of sums, the hull, DeLong's moments, and a compact ranking for curves.
-A part of a list can be streamed by itself, given what comes before it, and joined with the others afterwards.
+
+A part of a list can be streamed by itself, given the number of cases before it, and joined with the others afterwards.
+Two sums need more than that: the precision–recall areas look back to the last group with a positive, and the
+correlation at a quota needs the moments of all cases before. Both are mended when parts are joined.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +24,13 @@ from ..errors import InputError, changed
 from ..estimate import Settings
 from ..evaluation import choose_specs, obstacle_of
 from ..kernels import compiled
+from ..kernels.layout import AT, CUT, merged_moments
 from ..quotas import Quotas, why_no_cut
 from ..ranking import Ranking
 from ..runtime import TUNING, cores, in_threads
 from ..sources.arrays import Sample
 from ..sources.sql_table import Totals
-from ..sweep import PieceSums, Start, fill_quotas, fill_thresholds, folded, merge, sweep_piece
+from ..sweep import PieceSums, Start, SumsRequest, fill_thresholds, folded, sweep_piece
 from ..types import Floats
 
 # What either class may move by within a block of the compact ranking. Chosen by hand: curves are within 0.05% of an
@@ -35,9 +39,10 @@ TOLERANCE = 2.0**-11
 # Chosen by hand: a tenth of those in memory, as rows that draw their own weights draw for every replicate. 200 of
 # them give a standard error to within some 5% (1/√(2·200)).
 STREAMED_RESAMPLES = 200
-_PORTIONS = 100  # whose cuts are exact: every per cent, as lift tables have them
+_UNKNOWN_END = 1.0  # stands for the place of the last positive before a part, until the parts are joined
 
 
+@lru_cache(maxsize=1)
 def poisson_table() -> NDArray[np.uint8]:
     """The quantiles of the Poisson distribution with mean 1 at 2¹⁶ equal steps: 16 random bits give a weight."""
     at = (np.arange(1 << 16) + 0.5) / (1 << 16)
@@ -52,8 +57,7 @@ class Draws:
         self.n_resamples, self.seed, self.in_threads = n_resamples, seed & (2**63 - 1), in_threads
         kind: Any = np.float64 if weighted else np.uint32 if rows < 2**31 else np.uint64
         # line 0 contains the group that is still open, whose block is not known yet
-        self._counts = np.zeros((256, 2, -(-n_resamples // 4) * 4), kind)  # one random number gives four weights
-        self._table = poisson_table()
+        self._counts = np.zeros((1, 2, -(-n_resamples // 4) * 4), kind)  # one random number gives four weights
         self._blocks: NDArray[np.int64] = np.empty(0, np.int64)
 
     def place(self, blocks: NDArray[np.int64]) -> None:
@@ -67,16 +71,13 @@ class Draws:
         self._counts[0] = 0
         self._blocks = blocks
 
-    def add(
-        self, row: NDArray[np.int64] | None, positive: NDArray[np.uint8], weight: Floats | None, rows: NDArray[np.int64]
-    ) -> None:
+    def add(self, row: Any, positive: NDArray[np.uint8], weight: Floats | None, rows: NDArray[np.int64]) -> None:
         """Add a batch's rows to their blocks; the last of its groups is still open."""
         place = np.zeros(len(rows), np.int64)
         place[: len(rows) - 1] = self._blocks + 1
         self._blocks = self._blocks[:0]
-        weights = np.empty(0) if weight is None else weight
-        width = self._counts.shape[2]
-        draw = partial(compiled.draw_rows, row, positive, weights, rows, place, self.seed, self._table)
+        weights, width = np.empty(0) if weight is None else weight, self._counts.shape[2]
+        draw = partial(compiled.draw_rows, row, positive, weights, rows, place, self.seed, poisson_table())
         if not self.in_threads:
             draw(0, width, self._counts)
             return
@@ -109,10 +110,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """Measures, their readings and obstacles for a table whose totals are known.
-
-    ``drawn_by_row``: replicates of weighted rows and of paired models, drawn while the rows stream by.
-    """
+    """Measures, their readings and obstacles for a table whose totals are known."""
 
     specs: list[Spec]
     readings: list[SweepPlan]
@@ -120,48 +118,37 @@ class StreamPlan:
     tolerance: float
     threshold: float | None
     settings: Settings
-    drawn_by_row: int
+    drawn_by_row: int  # replicates of weighted rows and of paired models
 
     @classmethod
     def of(
         cls, request: EvaluationRequest, totals: Totals, *, segment: bool = False, batched: bool = False
     ) -> StreamPlan:
-        """Plan a streamed evaluation; in a ``segment`` a quota may be larger than the list, which then has no value.
-
-        Where the list is ``batched``, quotas count in each batch and are not read from the whole list.
-        """
+        """In a ``segment`` a quota may be larger than the list; ``batched`` quotas are not read from the whole list."""
         specs = choose_specs(request.measures, threshold=request.threshold, quota=request.quota)
         sample = empty_sample(totals)
         threshold = default_threshold(request.threshold, sample)
-        obstacles = {spec: obstacle_of(spec, sample, threshold, request.measures is None) for spec in specs}
-        if segment:
-            cut = {spec: "" if spec.quota is None else why_no_cut(spec.quota, totals.cases) for spec in specs}
-            obstacles = {spec: why or cut[spec] for spec, why in obstacles.items()}
         tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
-        for spec in specs:  # of what is not a sum over the list
-            if spec.measure.part == "ranking" and tolerance:
+        obstacles: dict[Spec, str] = {}
+        for spec in specs:
+            why = obstacle_of(spec, sample, threshold, request.measures is None)
+            if not why and segment and spec.quota is not None:
+                why = why_no_cut(spec.quota, totals.cases)
+            elif not why and spec.measure.part == "ranking" and tolerance:
                 why = f"needs every place in memory, and the table has some {totals.distinct:,} distinct scores"
-                obstacles[spec] = obstacles[spec] or f"{why}: evaluate a sample of the rows"
-            elif spec.measure.batch_mean and batched:
-                why = "is a mean over batches, whose lists are not kept while a table streams by"
-                obstacles[spec] = obstacles[spec] or f"{why}: read it into memory (stream=False)"
+            elif not why and spec.measure.batch_mean and batched:
+                why = "is a mean over batches, whose lists are not kept in a stream: load the rows (stream=False)"
+            obstacles[spec] = why
         swept = [spec for spec in specs if not obstacles[spec] and not (batched and spec.measure.needs_quota)]
         readings = plan_sweeps(swept, totals.cases)
         if request.settings.interval == "bca" and not batched:
-            raise InputError(
-                "interval",
-                "'bca' leaves out rows in turn, but the rows of this table are not kept in memory",
-                "use 'percentile' or 'basic' (at these sizes the correction is far smaller than the interval)",
-            )
+            problem = "'bca' leaves out rows in turn, but the rows of this table are not kept in memory"
+            raise InputError("interval", problem, "use 'percentile' or 'basic'")
         settings = request.settings
         by_row = settings.n_resamples if request.resamples is not None else STREAMED_RESAMPLES
         if settings.interval is not None and totals.weighted:
             settings = replace(settings, n_resamples=by_row)
         return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, threshold, settings, by_row)
-
-    def marks(self, cases: float) -> list[float]:
-        """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""
-        return [cases * k // _PORTIONS for k in range(1, _PORTIONS + 1)]
 
 
 @dataclass
@@ -183,6 +170,22 @@ class Moments:
 
 
 @dataclass
+class Ends:
+    """What joins a reading of a part to its neighbours: the first and the last group with a positive, and moments.
+
+    ``own`` are the cases of each class; ``cuts`` has those up to each quota that ends here, and the moments there.
+    """
+
+    before: Start
+    first: float = 0.0
+    cases_to_first: float = 0.0
+    after: Start = field(default_factory=Start)
+    own: Floats = field(default_factory=lambda: np.zeros(2))
+    moments: Floats = field(default_factory=lambda: np.zeros(5))
+    cuts: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
+
+
+@dataclass
 class StreamSums:
     """What a stream, or a part of one, leaves behind."""
 
@@ -194,18 +197,17 @@ class StreamSums:
     largest: float = 0.0
     tied: float = 0.0
     counts: NDArray[Any] | None = field(default=None, repr=False)
-
-    def vectors(self) -> list[Floats]:
-        """The finished vector of sums of each reading."""
-        return [merge([piece]) for piece in self.pieces]
+    ends: list[Ends] = field(default_factory=list)
 
 
-def joined(parts: Sequence[StreamSums]) -> StreamSums:
-    """One part from consecutive ones; a part without rows adds nothing."""
+def joined(parts: Sequence[StreamSums], readings: Sequence[SweepPlan]) -> StreamSums:
+    """The whole from consecutive parts; a part without rows adds nothing."""
     parts = [part for part in parts if part.groups]
     of_pos, of_neg = Moments(), Moments()
     for part in parts:
         of_pos, of_neg = of_pos.joined(part.of_pos), of_neg.joined(part.of_neg)
+    for k, reading in enumerate(readings):
+        _mend([part.ends[k] for part in parts], [part.pieces[k].vector for part in parts], reading.request)
     return StreamSums(
         [folded(pieces) for pieces in zip(*(part.pieces for part in parts), strict=True)],
         np.concatenate([part.blocks for part in parts]),
@@ -218,6 +220,29 @@ def joined(parts: Sequence[StreamSums]) -> StreamSums:
     )
 
 
+def _mend(parts: Sequence[Ends], vectors: Sequence[Floats], request: SumsRequest) -> None:
+    """Put into the vectors of parts what depends on the parts before them."""
+    last, before, moments, open_ = Start(), np.zeros(2), np.zeros(5), set(request.quotas)
+    for ends, vector in zip(parts, vectors, strict=True):
+        if ends.first > 0 and ends.before.pos > 0 and "precision" in request.parts:
+            vector[AT["pr_upper"]] += 0.5 * ends.first * ends.before.pos * (1.0 / last.end - 1.0 / _UNKNOWN_END)
+            vector[AT["pr_lower"]] += 0.5 * last.step * ends.before.pos / ends.cases_to_first
+        last = ends.after if ends.first > 0 else last
+        for quota in request.quotas:
+            cut = vector[request.at(quota=quota) :][: len(CUT)]
+            if quota in ends.cuts:
+                above, own = ends.cuts[quota]
+                behind = np.where(above < ends.own * (1.0 - 1e-12), ends.own - above, 0.0)
+                cut[:] = *(before + above), *behind, *merged_moments(before.sum(), moments, above.sum(), own)[2:]
+                open_.remove(quota)
+            elif quota not in open_:  # all of this part lies behind the cut
+                cut[2:4] = ends.own
+        moments = merged_moments(before.sum(), moments, ends.own.sum(), ends.moments)
+        before = before + ends.own
+    for quota in open_:  # one of everybody that rounding puts behind the last row is cut there
+        vectors[-1][request.at(quota=quota) :][: len(CUT)] = *before, 0.0, 0.0, *moments[2:]
+
+
 class Stream:
     """One pass over the rows of a table, best first."""
 
@@ -228,16 +253,15 @@ class Stream:
         *,
         tolerance: float = TOLERANCE,
         marks: Sequence[float] = (),
-        start: Start | None = None,
+        start: Start = Start(),  # noqa: B008  (a tuple)
         draws: Draws | None = None,
     ) -> None:
         self.totals, self.readings, self.tolerance, self.draws = totals, list(readings), tolerance, draws
-        first = start if start is not None else Start()
         kind = float if isinstance(totals.sums[0], float) else int
         self._dtype = np.float64 if totals.weighted else np.int64
-        self._starts = [Start(kind(first.pos), kind(first.neg), first.end, first.step) for _ in self.readings]
-        self._before = Start(kind(first.pos), kind(first.neg))
-        self._moments = [np.zeros(5) for _ in self.readings]
+        self._before = Start(kind(start.pos), kind(start.neg))
+        self._ends = [Ends(self._before) for _ in self.readings]
+        self._starts = [self._before._replace(end=_UNKNOWN_END if start.pos else 0.0) for _ in self.readings]
         self._pieces: list[list[PieceSums]] = [[] for _ in self.readings]
         thresholds = {t for reading in self.readings for t in reading.request.thresholds}
         places = {*marks, *(q for reading in self.readings for q in reading.request.quotas)}
@@ -249,19 +273,12 @@ class Stream:
         self._n_blocks = 0
         self._part = StreamSums([], np.empty((0, 5)), Moments(), Moments())
 
-    def feed(
-        self,
-        score: Floats,
-        positive: NDArray[np.uint8],
-        weight: Floats | None = None,
-        row: NDArray[np.int64] | None = None,
-    ) -> None:
+    def feed(self, score: Floats, positive: NDArray[np.uint8], weight: Floats | None = None, row: Any = None) -> None:
         """Take the next rows."""
         if len(score) == 0:
             return
         out, rows = self._room(len(score)), np.zeros(len(score) + 1, np.int64)
-        is_open = self._open is not None
-        used = compiled.group_rows(score, positive, weight, is_open, *out, rows)
+        used = compiled.group_rows(score, positive, weight, self._open is not None, *out, rows)
         self._take(used, out, score)
         if self.draws is not None:
             self.draws.add(row, positive, weight, rows[:used])
@@ -280,8 +297,8 @@ class Stream:
             value, pos, neg = self._open
             self._sum(np.array([value]), np.array([pos], self._dtype), np.array([neg], self._dtype))
             self._open = None
-        self._close()
         part = self._part
+        part.ends = [replace(ends, after=start) for ends, start in zip(self._ends, self._starts, strict=True)]
         if self._state[0]:
             self._blocks.append(self._state[1:6].copy()[None, :])
             self._state[:] = 0.0
@@ -300,10 +317,7 @@ class Stream:
         if used < 0:
             at = -1 - used
             before = score[at - 1] if at else self._open[0] if self._open is not None else np.nan
-            raise RuntimeError(
-                f"the rows did not come in falling order of score: {before!r} is followed by {score[at]!r}; the sums "
-                "would be wrong, so nothing is reported"
-            )
+            raise RuntimeError(f"the rows did not come in falling order: {before!r} is followed by {score[at]!r}")
         closed = used - 1
         self._open = (float(out[0][closed]), out[1][closed].item(), out[2][closed].item())
         self._sum(out[0][:closed], out[1][:closed], out[2][:closed])
@@ -321,7 +335,7 @@ class Stream:
             raise changed("the source", f"it had {totals.rows:,} rows first, then others")
         for k, reading in enumerate(self.readings):
             ranking = Ranking(score, pos, neg, totals.rows, totals.weighted).resolved(reading.ties)
-            self._pieces[k].append(self._piece(ranking, k, reading))
+            self._pieces[k].append(self._piece(ranking, k, reading.request))
             if len(self._pieces[k]) >= 64:
                 self._pieces[k] = [folded(self._pieces[k])]
         before, part = self._before, self._part
@@ -334,53 +348,32 @@ class Stream:
         part.largest = max(part.largest, float((pos + neg).max()))
         part.tied += float((pos.astype(np.float64) * neg).sum())
         out, block = np.empty((len(score) + 1, 5)), np.empty(len(score), np.int64)
-        done = compiled.into_blocks(
-            score,
-            pos,
-            neg,
-            float(before.pos + before.neg),
-            np.array([totals.pos, totals.neg], dtype=np.float64),
-            self.tolerance,
-            self._marks,
-            self._cuts,
-            self._state,
-            out,
-            block,
-        )
+        cases, sides = float(before.pos + before.neg), np.array([totals.pos, totals.neg], dtype=np.float64)
+        how = self.tolerance, self._marks, self._cuts, self._state
+        done = compiled.into_blocks(score, pos, neg, cases, sides, *how, out, block)
         if self.draws is not None:
             self.draws.place(self._n_blocks + block)
         self._n_blocks += done
         if done:
             self._blocks.append(out[:done].copy())
 
-    def _piece(self, ranking: Ranking, k: int, reading: SweepPlan) -> PieceSums:
-        start, request = self._starts[k], reading.request
+    def _piece(self, ranking: Ranking, k: int, request: SumsRequest) -> PieceSums:
+        start, ends = self._starts[k], self._ends[k]
         piece = sweep_piece(ranking, start, self.totals.sums, request)
         fill_thresholds(piece.vector, ranking, request)
-        if request.quotas:
-            self._cut(ranking, k, reading, piece)
+        here, size = float(start.pos + start.neg), ranking.pos + ranking.neg
+        if ends.first == 0 and ranking.n_pos:
+            at = int(np.argmax(ranking.pos > 0))
+            ends.first, ends.cases_to_first = float(ranking.pos[at]), here + float(size[:at].sum())
+        if request.quotas and here < request.quotas[-1]:
+            sides, own = np.stack([ranking.pos, ranking.neg]).astype(np.float64), float(ends.own.sum())
+            for quota in request.quotas:
+                if here < quota <= here + float(size.sum(dtype=np.float64)):
+                    taken = np.clip((quota - here - (np.cumsum(size, dtype=np.float64) - size)) / size, 0.0, 1.0)
+                    moments = ends.moments.copy()
+                    compiled.add_moments(ranking.score, *(sides * taken), own, self.totals.scale, moments)
+                    ends.cuts[quota] = ends.own + (sides * taken).sum(axis=1), moments
+            compiled.add_moments(ranking.score, *sides, own, self.totals.scale, ends.moments)
+        ends.own = ends.own + [side.sum(dtype=np.float64) for side in (ranking.pos, ranking.neg)]
         self._starts[k] = start.after(ranking.pos, ranking.neg)
         return piece
-
-    def _cut(self, ranking: Ranking, k: int, reading: SweepPlan, piece: PieceSums, *, is_last: bool = False) -> None:
-        """Cells and spreads at the quotas that end in this piece."""
-        fill_quotas(
-            piece.vector,
-            ranking,
-            reading.request,
-            self._starts[k],
-            self.totals.scale,
-            self._moments[k],
-            is_last=is_last,
-            totals=self.totals.sums,
-        )
-
-    def _close(self) -> None:
-        """A quota of everybody that rounding puts behind the last row is cut there."""
-        nothing = np.empty(0, self._dtype)
-        end = Ranking(np.empty(0), nothing, nothing, self.totals.rows, self.totals.weighted)
-        for k, reading in enumerate(self.readings):
-            if reading.request.quotas and self._pieces[k]:
-                nobody = PieceSums(np.zeros(reading.request.width), totals=self.totals.sums)
-                self._cut(end, k, reading, nobody, is_last=True)
-                self._pieces[k][-1].vector += nobody.vector

@@ -1,47 +1,52 @@
 """What a stream knows of a table whose rows are not in memory: the evidence that its evaluation is made from.
 
-The Poisson bootstrap of a stream: every row draws its weights by its number, and blocks of rows add them up.
-
-A replicate gives each row a weight from the Poisson distribution with mean 1, independent of all others. That is the
-ordinary bootstrap without its one condition, that the weights add up to the number of rows; so no row needs to know
-of any other, and a pass over the rows in any order, on any thread, gives the same replicates. Two corrections bring
-the condition back: quotas are taken as shares of the rows drawn, and what of a measure's spread is due to the number
-of rows (or of rows of each class, where the ordinary bootstrap keeps the class sizes) is taken out by regression.
-
-Only weighted rows and paired models are drawn so. Rows that count alike are drawn by blocks of the ranking after the
-pass, as in memory (``inference.resampling``), and have the same intervals as in memory.
+Weighted rows and paired models draw by the Poisson bootstrap while they stream by: a replicate gives each row a weight
+from the Poisson distribution with mean 1, by the row's number. That is the ordinary bootstrap without its one
+condition, that the weights add up to the number of rows; so a pass in any order, on any thread, gives the same
+replicates. Two corrections bring the condition back: quotas are taken as shares of the rows drawn, and what of a
+measure's spread is due to the number of rows (or of rows of each class, where the ordinary bootstrap keeps the class
+sizes) is taken out by regression. Other rows are drawn by blocks of the ranking after the pass, as in memory.
 
 Replicates are read on the compact ranking: blocks of neighbouring groups count as ties, and the small shift that this
 makes, the same in every replicate to first order, is taken out by centring on the exact value.
 
+A batch's list is kept by score where batches and scores make few pairs. Where they make many, neighbouring scores of a
+batch are joined, so that neither its cases nor its positives move by more than a small share within a group; the score
+at which a quota cuts a batch stays by itself, and no group reaches across a threshold that was asked for. What each
+batch has at its quota is therefore exact, and batches are resampled as if their rows were in memory.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import Computed, SweepPlan, plan_sweeps
-from ..catalogue.declare import Spec
+from ..catalogue.compute import Computed, SweepPlan, compute, plan_sweeps, threshold_of
+from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..estimate import FROM_REPLICATES, Settings
+from ..evaluation import Evaluation
+from ..inference import batch_rows
 from ..inference.bands import hits_by
+from ..inference.batch_rows import BatchGroups, BatchRows
 from ..inference.closed_forms import Cuts, auc_spread
 from ..inference.evidence import GRID, Drawn, Evidence
+from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Replicates, Resampled, Resampler
 from ..kernels import compiled
-from ..ranking import Ranking
-from ..runtime import cores, in_threads
+from ..partition import Partition
+from ..ranking import Ranking, rank, tie_starts
+from ..runtime import TUNING, cores, in_threads
 from ..sources.arrays import Sample
 from ..sources.sql_table import Totals
-from ..sweep import SumsRequest, counts_at, kernel_request
+from ..sweep import SumsRequest, counts_at, kernel_request, merge
 from ..table import PicklesFields
 from ..types import Floats
 from .stream import StreamPlan, StreamSums, empty_sample
@@ -63,12 +68,9 @@ def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floa
 
 def replicate(
     wanted: Mapping[Spec, Resampled], ranking: Ranking, middle: Floats, counts: NDArray[Any]
-) -> dict[Spec, Floats]:
-    """Replicates of many measures from the counts of a stream, centred on their exact values.
-
-    ``middle`` is the mean score of each block.
-    """
-    found: dict[Spec, Floats] = {}
+) -> dict[Spec, Replicates]:
+    """Replicates of many measures from the counts of a stream; ``middle`` is the mean score of each block."""
+    found: dict[Spec, Replicates] = {}
     drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
     relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
     whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
@@ -76,10 +78,10 @@ def replicate(
         vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
         own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
         for k, spec in enumerate(reading.specs):
-            replicates = np.asarray(drawn_values[k], dtype=np.float64)
-            covariates = relative if wanted[spec].keeps_classes else whole[None, :]
-            shift = wanted[spec].value - float(own[k])
-            found[spec] = _conditioned(replicates, covariates) + (shift if np.isfinite(shift) else 0.0)
+            covariates, value = relative if wanted[spec].keeps_classes else whole[None, :], wanted[spec].value
+            values = _conditioned(np.asarray(drawn_values[k], dtype=np.float64), covariates)
+            shift = value - float(own[k])
+            found[spec] = Replicates(value, values + (shift if np.isfinite(shift) else 0.0))
     return found
 
 
@@ -98,27 +100,21 @@ def _conditioned(values: Floats, covariates: Floats) -> Floats:
 
 def _vectors(request: SumsRequest, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
     """The vector of sums of the compact ranking itself, then those of its replicates."""
-
-    n = counts.shape[2]
+    n, groups = counts.shape[2] + 1, np.arange(len(ranking))
     dtype: Any = np.float64 if ranking.weighted else np.int64
-    out = np.zeros((n + 1, request.width))
-    repeat = np.arange(len(ranking)) if ties == "expected" else np.repeat(np.arange(len(ranking)), 2)
+    out = np.zeros((n, request.width))
+    repeat = groups if ties == "expected" else np.repeat(groups, 2)
     above = [int(np.count_nonzero(ranking.score[repeat] > t)) for t in request.thresholds]
-    whole = not ranking.weighted
-    sums = kernel_request(request, middle[repeat], ranking.cases, whole=whole, above=above)
+    sums = kernel_request(request, middle[repeat], ranking.cases, whole=not ranking.weighted, above=above)
 
-    def one(r: int) -> None:
-        pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
-        pos, neg = (np.ascontiguousarray(side, dtype=dtype) for side in pair)
-        drawn = Ranking(ranking.score, pos, neg, ranking.rows).resolved(ties, keep_empty=True)
-        compiled.sum_replicate(drawn.pos, drawn.neg, sums, out[r])
+    def sum_some(first: int) -> None:
+        for r in range(first, n, cores()):
+            pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
+            pos, neg = (np.ascontiguousarray(side, dtype=dtype) for side in pair)
+            drawn = Ranking(ranking.score, pos, neg, ranking.rows).resolved(ties, keep_empty=True)
+            compiled.sum_replicate(drawn.pos, drawn.neg, sums, out[r])
 
-    def span(first: int, last: int) -> None:
-        for r in range(first, last):
-            one(r)
-
-    step = -(-(n + 1) // cores())
-    in_threads([partial(span, first, min(first + step, n + 1)) for first in range(0, n + 1, step)])
+    in_threads([partial(sum_some, first) for first in range(cores())])
     return out
 
 
@@ -131,9 +127,8 @@ class Streamed(PicklesFields, Evidence):
     through exact points and are straight between them. Cuts are exact at the quotas and thresholds that were asked
     for, at every per cent of the list, and wherever ``tolerance`` is 0; elsewhere they are within the tolerance.
 
-    ``sums`` are the vectors that values are read from, ``single`` marks blocks of one score, ``middle`` is the mean
-    score of each block, ``counts`` what rows drew by block while they streamed by, ``hits`` the positives that each
-    replicate found, by axis.
+    ``single`` marks blocks of one score, ``middle`` is the mean score of each block, ``counts`` what rows drew by block
+    while they streamed by, ``hits`` the positives that each replicate found, by axis.
     """
 
     totals: Totals
@@ -158,22 +153,19 @@ class Streamed(PicklesFields, Evidence):
             auc = part.of_pos.mean, sum(m.squares / (m.n - 1) / m.n for m in (part.of_pos, part.of_neg))
         elif totals.weighted and totals.pos and totals.neg:
             auc = auc_spread(ranking.pos, ranking.neg)[:2]
-        drawn = hits_of_replicates(ranking, part.counts) if paired and part.counts is not None else None
+        pairs = totals.pos * totals.neg
+        ties = {"distinct_scores": part.groups, "largest_tie": part.largest}
         return cls(
             totals,
             ranking,
-            tuple(zip(job.readings, part.vectors(), strict=True)),
+            tuple((reading, merge([piece])) for reading, piece in zip(job.readings, part.pieces, strict=True)),
             auc,
             job.tolerance,
-            {
-                "distinct_scores": part.groups,
-                "largest_tie": part.largest,
-                "tied_pairs": part.tied / (totals.pos * totals.neg) if totals.pos and totals.neg else math.nan,
-            },
+            {**ties, "tied_pairs": part.tied / pairs if pairs else math.nan},
             part.blocks[:, 4] == 1,
             part.blocks[:, 1] / np.maximum(part.blocks[:, 2] + part.blocks[:, 3], 1e-300),
             part.counts,
-            drawn,
+            hits_of_replicates(ranking, part.counts) if paired and part.counts is not None else None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -186,7 +178,7 @@ class Streamed(PicklesFields, Evidence):
 
     @property
     def auc_freedom(self) -> float:
-        """Degrees of freedom of the AUC's variance: exact where every score was kept, else at least so many."""
+        """Exact where every score was kept, else at least so many."""
         if not self.tolerance and not self.totals.weighted:
             return auc_spread(self.ranking.pos, self.ranking.neg)[2]
         return max(min(self.totals.positives, self.totals.rows - self.totals.positives) - 1.0, 1.0)
@@ -198,30 +190,22 @@ class Streamed(PicklesFields, Evidence):
 
     @property
     def independent(self) -> bool:
-        """Whether rows count alike."""
         return not self.totals.weighted
 
     @property
     def are_probabilities(self) -> bool:
-        """Whether all scores lie in [0, 1]."""
         return empty_sample(self.totals).are_probabilities
 
     @property
     def are_finite(self) -> bool:
-        """Whether all scores are finite."""
         return empty_sample(self.totals).are_finite
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """Rows, positives, and how much is tied."""
-        totals = self.totals
-        counted = {
-            "rows": totals.rows,
-            "positives": totals.positives,
-            "negatives": totals.rows - totals.positives,
-            "share_positive": totals.positives / totals.rows,
-        }
-        return MappingProxyType({**counted, **self.ties, "weighted": totals.weighted})
+        rows, positives = self.totals.rows, self.totals.positives
+        counted = {"rows": rows, "positives": positives, "negatives": rows - positives}
+        shares = {"share_positive": positives / rows, **self.ties, "weighted": self.totals.weighted}
+        return MappingProxyType({**counted, **shares})
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """The values, from the sums; of a measure that reads every place, from the ranking."""
@@ -255,50 +239,25 @@ class Streamed(PicklesFields, Evidence):
             return super().replicate(wanted, settings)
         if self.counts is None:
             return {}
-        drawn = replicate(wanted, self.ranking, self.middle, self.counts)
-        return {spec: Replicates(wanted[spec].value, found) for spec, found in drawn.items()}
+        return replicate(wanted, self.ranking, self.middle, self.counts)
 
     def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
-        """Draws from the ranking."""
         return Resampler(None, self.ranking, stratified=stratified, seed=settings.seed, progress=settings.progress)
 
     def label(self, method: str) -> str:
-        """Methods that read Poisson replicates are called so."""
         return f"poisson_{method}" if self.totals.weighted else method
 
     def settle(self, point: Any, rows: int | None) -> Any:
-        """Inside a block of the compact ranking counts are interpolated.
-
-        What is known only of single scores (ties, their best and worst case, the correlation) is nan there.
-        """
-        nan = math.nan
-        if rows is None:
-            return replace(point, pearson=nan) if self.tolerance else point
-        if rows in self._pearson:
-            point = replace(point, pearson=self._pearson[rows])
-        elif self.tolerance:
-            point = replace(point, pearson=nan)
+        """What is known of single scores only is nan in a block, and so is a correlation that was not asked for."""
+        if self.tolerance:
+            plans = [(plan.request, sums) for plan, sums in self.sums if plan.ties == "expected" and self.are_finite]
+            at = [counts_at(sums, asked.at(quota=rows)) for asked, sums in plans if rows in asked.quotas]
+            pearson = parse_measure("quota_pearson@1").measure.compute
+            point = replace(point, pearson=float(pearson(at[0])) if at else math.nan)
         ends = np.cumsum(self.ranking.pos + self.ranking.neg)
-        if point.from_tie > 0 and not self.single[int(np.searchsorted(ends, rows, side="right"))]:
-            point = replace(point, tied=nan, from_tie=nan, hits_worst=nan, hits_best=nan)
+        if rows is not None and point.from_tie > 0 and not self.single[int(np.searchsorted(ends, rows, side="right"))]:
+            point = replace(point, **dict.fromkeys(("tied", "from_tie", "hits_worst", "hits_best"), math.nan))
         return point
-
-    @cached_property
-    def _pearson(self) -> dict[int, float]:
-        """The correlation at the quotas that were asked for."""
-        from ..catalogue.quota import quota_pearson
-
-        of_cut = quota_pearson.measure.compute  # type: ignore[attr-defined]
-        found: dict[int, float] = {}
-        for reading, vector in self.sums:
-            if reading.ties == "expected" and self.are_finite:
-                at = reading.request.at
-                found |= {q: float(of_cut(counts_at(vector, at(quota=q)))) for q in reading.request.quotas}
-        return found
-
-    def band(self, name: str, settings: Settings) -> Any:
-        """Raises an error when it is asked for."""
-        return partial(_no_band, name)
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         """Models are compared where blocks of their rankings end."""
@@ -316,10 +275,6 @@ def rows_needed(what: str) -> InputError:
     return InputError(None, said, "use a sample of the rows")
 
 
-def _no_band(name: str, *_: Any) -> tuple[Floats, Floats]:
-    raise rows_needed(f"a band of the {name} curve")
-
-
 def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:
     """Whether replicates must be drawn row by row, while the rows stream by.
 
@@ -328,3 +283,204 @@ def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:
     """
     resampled = settings.interval in ("auto", "bootstrap", *FROM_REPLICATES)
     return (weighted and resampled) or (paired and settings.interval is not None)
+
+
+_FEWEST = 8  # groups that the cases, and the positives, of a batch are joined to at least
+
+
+class BatchCells:
+    """The cases of each batch by score, gathered while rows pass in whose batch scores fall."""
+
+    def __init__(self, sizes: Sequence[Totals], pairs: int, job: StreamPlan, totals: Totals) -> None:
+        """``sizes`` are those of each batch, ``pairs`` about so many of a batch and a score."""
+        self.cases, n = np.array([one.cases for one in sizes], np.float64), len(sizes)
+        self.positives = np.array([float(one.pos) for one in sizes])
+        self.exact = pairs <= TUNING.batch_cells
+        # an eighth of the groups that are kept as they are: replicates cost as much as there are groups
+        self._steps = max(TUNING.batch_cells // (16 * n), _FEWEST)
+        self._base = np.cumsum(self.cases) - self.cases
+        self._close = 0.25 if not totals.weighted else 1e-12 * float(self.cases.sum())
+        every = [batch_rows.quotas_in_batches(spec.quota)[0] for spec in job.specs if spec.quota is not None]
+        quotas = dict.fromkeys(quota for some in every for quota in some)  # the first that fails is named
+        marks = [self._base + batch_rows.places_in(self.cases, quota) for quota in quotas]
+        self._marks = np.sort(np.concatenate([*marks, np.empty(0)]))
+        asked = {threshold_of(spec) for spec in job.specs if spec.measure.needs_threshold}
+        asked |= set() if job.threshold is None else {job.threshold}
+        self._thresholds = np.array(sorted(asked), np.float64)
+        low, high = (v if math.isfinite(v) else 0.0 for v in (totals.low, totals.high))
+        self._middle, self._spread = (low + high) / 2.0, (high - low) / 2.0 or 1.0
+        self._before = np.zeros((2, n))
+        self._held: tuple[NDArray[Any], ...] = tuple(np.empty(0, kind) for kind in (np.intp, float, float, float))
+        self._found: list[Floats] = []
+        self._code_type = np.uint16 if n <= 2**16 else np.intp  # small numbers are sorted by their digits
+
+    def add(self, code: NDArray[np.intp], score: Floats, positive: NDArray[Any], weight: Floats | None) -> None:
+        """Take the next rows. Those at the end of a batch that score as the last row wait: more of them may come."""
+        if not len(score):
+            return
+        size = np.ones(len(score)) if weight is None else weight
+        fresh: tuple[NDArray[Any], ...] = (code, score, size * (positive != 0), size)
+        columns = [np.concatenate(pair) for pair in zip(self._held, fresh, strict=True)]
+        order = np.argsort(columns[0].astype(self._code_type), kind="stable")
+        groups = batch_rows.group_cases(*(column[order] for column in columns))
+        waits = (groups[1] == score[-1]) & np.append(np.diff(groups[0]) != 0, True)
+        self._held = tuple(column[waits] for column in groups)
+        self._take(*(column[~waits] for column in groups))
+
+    def _take(self, code: NDArray[np.intp], score: Floats, pos: Floats, size: Floats) -> None:
+        if not len(code):
+            return
+        first = tie_starts(code)
+        batch, length = code[first], np.diff(np.append(first, len(code)))
+
+        def in_rows(values: Floats) -> Floats:
+            return np.repeat(values, length)
+
+        running = []
+        for total, own in zip(self._before, (size, pos), strict=True):
+            earlier = np.cumsum(own) - own
+            running.append(earlier + in_rows(total[batch] - earlier[first]))
+            total[batch] += np.add.reduceat(own, first)
+        start, before = running
+        step = self._thresholds.size - np.searchsorted(self._thresholds, score)
+        if self.exact:  # each score stays by itself
+            table = [code, step, start, score, np.ones(len(code)), score, pos, size]
+        else:
+            place, finite = in_rows(self._base[batch]) + start, np.isfinite(score)
+            passed = self._marks_before(place - self._close)
+            alone = ~finite | (self._marks_before(place + size + self._close) > passed)
+            step = step + passed + (start * in_rows(self._steps / self.cases[batch])).astype(np.int64)
+            step += (before * in_rows(self._steps / np.maximum(self.positives[batch], 1e-300))).astype(np.int64)
+            x, mean = (score - self._middle) / self._spread, score * size
+            if not finite.all():
+                x, mean = np.where(finite, x, 0.0), np.where(finite, mean, 0.0)
+            table = [code, step, np.where(alone, start, -1.0), score, np.ones(len(code)), mean, pos, size]
+            table += batch_rows.sums_of_groups(x, pos, size)
+        self._found.append(_joined(table))
+        if sum(table.shape[1] for table in self._found) > 4 * TUNING.batch_cells:
+            self._found = [_in_order(self._found)]
+
+    def _marks_before(self, places: Floats) -> NDArray[np.intp]:
+        """How many cuts lie before each of some places, which rise but for rounding: few are searched for in many."""
+        behind = np.searchsorted(np.maximum.accumulate(places), self._marks)
+        return np.cumsum(np.bincount(behind, minlength=len(places) + 1)[:-1])
+
+    def finish(self) -> BatchGroups | None:
+        """The groups of all batches; None if no rows came."""
+        self._take(*self._held)
+        if not self._found:
+            return None
+        code, _, _, score, groups, mean, pos, size, *sums = _in_order(self._found)
+        batch = code.astype(np.intp)
+        if self.exact:
+            return BatchGroups(batch, score, pos, size)
+        joined = groups > 1.0
+        return BatchGroups(batch, np.where(joined, mean / size, score), pos, size, joined, np.stack(sums))
+
+
+def _in_order(found: Sequence[Floats]) -> Floats:
+    table = np.concatenate(found, axis=1)
+    return _joined(table[:, np.lexsort((table[2], table[1], table[0]))])
+
+
+def _joined(table: Sequence[NDArray[Any]] | Floats) -> Floats:
+    """Neighbours with the same batch, step and place added up; these three, and the score, are those of the first."""
+    starts = tie_starts(*table[:3])
+    return np.stack([*(row[starts] for row in table[:4]), *(np.add.reduceat(row, starts) for row in table[4:])])
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedBatches(BatchRows):
+    """A table in batches that was streamed: ``streamed`` knows the whole list, ``grouped`` the list of each batch."""
+
+    keeps_rows: ClassVar[bool] = False
+    streamed: Streamed = field(default=None, repr=False)  # type: ignore[assignment]  # always given
+
+    @classmethod
+    def of_groups(cls, streamed: Streamed, groups: BatchGroups, batches: Partition) -> StreamedBatches:
+        """From what was gathered of the whole list, and of each batch."""
+        neg = groups.size - groups.pos
+        at = np.flatnonzero(np.concatenate([groups.pos, neg]) > 0.0)
+        weight = np.concatenate([groups.pos, neg])[at]
+        score, code = np.tile(groups.score, 2)[at], np.tile(groups.batch, 2)[at]
+        totals = streamed.totals
+        sample = Sample(at < len(neg), score, weight, totals.low, totals.high)
+        unit, own = np.arange(len(batches)), code if len(batches) > 1 else None
+        rows = replace(batches, codes=code)
+        return cls(sample, streamed.ranking, own, batches=rows, unit_of_batch=unit, grouped=groups, streamed=streamed)
+
+    @property
+    def sample(self) -> Sample:
+        """Raises an error: the rows were not kept."""
+        raise rows_needed("row by row results")
+
+    @cached_property
+    def drawn(self) -> BatchRows:
+        """Rows in memory that stand for those of the table: what replicates are drawn from."""
+        assert self.kept is not None
+        own: Any = {"batches": self.batches, "unit_of_batch": self.unit_of_batch, "grouped": self.grouped}
+        return BatchRows(self.kept, rank(self.kept), self.clusters, **own)
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        counted = {"batches": len(self.batches), "batch_order": self.batches.order}
+        return MappingProxyType({**self.streamed.facts, **counted})
+
+    @property
+    def are_probabilities(self) -> bool:
+        return self.streamed.are_probabilities
+
+    @property
+    def are_finite(self) -> bool:
+        return self.streamed.are_finite
+
+    @property
+    def auc(self) -> tuple[float, float]:
+        return self.streamed.auc
+
+    @property
+    def set_by_design(self) -> bool:
+        return False
+
+    def whole_list(self, specs: Sequence[Spec]) -> Computed:
+        """Exact sums of the whole list."""
+        return self.streamed.compute(specs)
+
+    def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
+        return self.drawn.resampler(settings, stratified=stratified, paired=paired)
+
+    def replicate(
+        self, wanted: Mapping[Spec, Resampled], settings: Settings, *, paired: bool = False
+    ) -> dict[Spec, Replicates]:
+        """As in memory; where scores were joined, the small shift that this makes is taken out."""
+        found = super().replicate(wanted, settings, paired=paired)
+        whole = [spec for spec in wanted if not spec.measure.by_batch]
+        for spec, value in compute(whole, self.drawn.ranking).values.items():
+            shift = wanted[spec].value - value
+            if math.isfinite(shift) and shift:
+                found[spec] = replace(found[spec], values=found[spec].values + shift)
+        return found
+
+    def band(self, name: str, settings: Settings) -> Any:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedBatchPairs(RowPairs):
+    """Pairs of models of a table in batches that was streamed; ``smaller`` is the size of the smaller class."""
+
+    smaller: int = 0
+
+    @classmethod
+    def between(cls, evaluations: Mapping[str, Evaluation]) -> StreamedBatchPairs:
+        """Every two models whose batches were gathered."""
+        facts = next(iter(evaluations.values())).facts
+        rows = {name: ev.rows.drawn for name, ev in evaluations.items() if isinstance(ev.rows, StreamedBatches)}
+        known = RowPairs.of(evaluations, paired=True).specs
+        return cls(rows, known, True, smaller=min(facts["positives"], facts["negatives"]))
+
+    def _smaller_class(self, pair: Pair) -> int:
+        return self.smaller
+
+    def _same_scores(self, pair: Pair) -> bool:
+        return False  # no rows are left to be compared

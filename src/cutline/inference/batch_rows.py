@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
-from ..catalogue.value import ValueSums, worth_columns
+from ..catalogue.value import ValueSums, gains
 from ..errors import InputError
 from ..estimate import Estimate, Interval, Settings
 from ..partition import Partition
@@ -353,7 +353,7 @@ class BatchRows(RowEvidence):
         if sample.worth.cut_by != "score":
             groups = BatchGroups.of(replace(sample, score=sample.worth.order(sample.score)), self.batches)
             lists = BatchLists(groups, len(self.batches))
-        (gain, cost), weight = worth_columns(sample), sample.row_weight
+        gain, weight = gains(sample), sample.row_weight
 
         def by_batch(each: Floats) -> Floats:
             return self.by_unit(np.bincount(self.batches.codes, weight * each, len(self.batches)).astype(np.float64))
@@ -362,7 +362,7 @@ class BatchRows(RowEvidence):
             order = sample.worth.order(sample.score)  # type: ignore[union-attr]
             for quota, share in zip(quotas, shares, strict=True):
                 taken = lists.taken(order, self.batches.codes, lists.places(quota))
-                each = [by_batch(x) for x in (gain * taken, gain, taken, cost * taken)]
+                each = [by_batch(x) for x in (gain * taken, gain, taken)]
                 sums = ValueSums(*(float(x.sum()) for x in each))
                 yield share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])
 

@@ -83,21 +83,16 @@ class Buckets(PicklesFields):
             f"The scores came in {pluralize(self.number, 'bucket')}, and their order inside a bucket is not known: "
             f"{title} certainly lies between {low:.6g} and {high:.6g}. Intervals include what is not known."
         ]
-        wide: dict[bool, list[str]] = {True: [], False: []}
-        most = 1.0
-        for key, width in bounds.items():
-            by_chance = estimates[key].high - estimates[key].low - width
-            if 0.0 < by_chance < width < math.inf:
-                wide[specs[key].measure.part == "cut"].append(key)
-                most = max(most, width / by_chance) if specs[key].measure.part != "cut" else most
-        if wide[False]:
-            needed = 2 ** math.ceil(math.log2(self.number * most))
-            names = listed(wide[False], 3)
+        chance = {key: estimates[key].high - estimates[key].low - width for key, width in bounds.items()}
+        wide = [key for key, width in bounds.items() if 0.0 < chance[key] < width < math.inf]
+        cuts = [key for key in wide if specs[key].measure.part == "cut"]
+        others = {key: bounds[key] / chance[key] for key in wide if key not in cuts}
+        if others:
+            needed = 2 ** math.ceil(math.log2(self.number * max(others.values())))
+            names = listed(list(others), 3)
             said.append(f"The buckets leave more open than chance does for {names}: some {needed:,} buckets would do.")
-        if wide[True]:
-            problem = (
-                f"The cut of {listed(wide[True], 3)} lies inside a bucket, which leaves more open than chance does."
-            )
+        if cuts:
+            problem = f"The cut of {listed(cuts, 3)} lies inside a bucket, which leaves more open than chance does."
             said.append(f"{problem} A second query resolves that bucket alone: cutline sql --refine.")
         return said
 
@@ -113,16 +108,12 @@ class Buckets(PicklesFields):
                 for least, most in ((two.tp, one.tp), (one.fp, two.fp))
             )
             n_pos, n_neg = one.tp + one.fn, one.fp + one.tn
-            values = [
-                float(measure.compute(Counts(tp, fp, n_pos - tp, n_neg - fp), **spec.arguments))
-                for tp in positives
-                for fp in negatives
-            ]
+            cells = [Counts(tp, fp, n_pos - tp, n_neg - fp) for tp in positives for fp in negatives]
+            values = [float(measure.compute(counts, **spec.arguments)) for counts in cells]
         defined = [value for value in values if value == value]
         low, high = (min(defined), max(defined)) if defined else (math.nan, math.nan)
-        if measure.name in ("quota_pearson", "calibration_error") or (
-            measure.own and measure.part == "cut" and low < high
-        ):
+        unordered = measure.name in ("quota_pearson", "calibration_error")
+        if unordered or (measure.own and measure.part == "cut" and low < high):
             return math.nan, math.nan  # these, and measures that are not ours, may be largest in between
         if measure.part == "precision" or measure.name == "average_hit_rate":
             above, below = (self._of_ties(measure.name, k) for k in range(2))

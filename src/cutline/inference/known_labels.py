@@ -65,10 +65,7 @@ def logistic(x: Floats) -> Floats:
 
 
 def fit_log_odds(columns: Floats, pos: Floats, cases: Floats, centre: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Coefficients of log odds and their information, by the likelihood of so many positives among the cases.
-
-    ``prior``: the information of normal priors about ``centre``.
-    """
+    """Coefficients of log odds and their information, with normal priors of some information about a centre."""
     coefficients, information = centre, np.diag(prior)
     for _ in range(_STEPS):
         p = logistic(columns @ coefficients)
@@ -99,10 +96,10 @@ _PLACES = 96  # chosen by hand: where a list is swept again; two sweeps a place,
 _MASS_STEP = 1e-3  # of a case: small against one, large against the rounding of sums over long lists
 
 
-def mass_influence(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
-    """Derivative of each measure by the positives, and by the negatives, of each group of a ranking."""
+def mass_influence(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, Floats]:
+    """By how much each measure moves if a case of each group of a ranking is positive instead of negative."""
+    others = [spec for spec in specs if not is_algebra(spec)]
     of_cuts = {spec: _of_cut(spec, ranking) for spec in specs if is_algebra(spec)}
-    others = [spec for spec in specs if spec not in of_cuts]
     return of_cuts | (_of_list(others, ranking) if others else {})
 
 
@@ -117,9 +114,9 @@ def share_taken(ranking: Ranking, places: float) -> Floats:
     return np.clip((places - (np.cumsum(size) - size)) / np.where(size > 0.0, size, 1.0), 0.0, 1.0)
 
 
-def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
+def _of_cut(spec: Spec, ranking: Ranking) -> Floats:
     sizes, weights = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, ranking.cases)
-    pos, neg = np.zeros(len(ranking)), np.zeros(len(ranking))
+    effect = np.zeros(len(ranking))
     for size, weight in zip(sizes, weights, strict=True):
         if size is None:
             above = (np.arange(len(ranking)) < ranking.above(threshold_of(spec))).astype(np.float64)
@@ -128,44 +125,34 @@ def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
         tp, fp = float((above * ranking.pos).sum()), float((above * ranking.neg).sum())
         cells = np.array([tp, fp, max(ranking.n_pos - tp, 0.0), max(ranking.n_neg - fp, 0.0)])
         step = 1e-6 * max(float(cells.sum()), 1.0)
-        slope = np.empty(4)
-        for k in range(4):
-            ends = np.repeat(cells[None], 2, axis=0)
-            ends[1, k] += step
-            ends[0, k] = max(cells[k] - step, 0.0)
-            with np.errstate(all="ignore"):
-                low, high = np.asarray(spec.measure.compute(Counts(*ends.T), **spec.arguments), np.float64)
-                slope[k] = (high - low) / (ends[1, k] - ends[0, k])
+        low, high = np.maximum(cells - step * np.eye(4), 0.0), cells + step * np.eye(4)  # a row for each cell moved
+        with np.errstate(all="ignore"):
+            ends = [spec.measure.compute(Counts(*rows.T), **spec.arguments) for rows in (low, high)]
+            slope = (np.asarray(ends[1], np.float64) - ends[0]) / (high - low).sum(axis=1)
         slope = np.where(np.isfinite(slope), slope, np.nan)  # of a measure that is infinite here
-        pos += weight * (above * slope[0] + (1.0 - above) * slope[2])
-        neg += weight * (above * slope[1] + (1.0 - above) * slope[3])
-    return pos, neg
+        effect += weight * (above * (slope[0] - slope[1]) + (1.0 - above) * (slope[2] - slope[3]))
+    return effect
 
 
-def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, tuple[Floats, Floats]]:
-    pos, neg = (np.asarray(side, np.float64) for side in (ranking.pos, ranking.neg))
-    ranking, last = replace(ranking, weighted=True, pos=pos, neg=neg), len(ranking) - 1
+def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, Floats]:
+    sides, last = {side: np.asarray(getattr(ranking, side), np.float64) for side in ("pos", "neg")}, len(ranking) - 1
     # places spread over the list, denser at its top, and at both sides of a cut
     asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
     for spec in specs:
         if spec.quota is not None:
-            at = np.searchsorted(np.cumsum(pos + neg), quota_sizes(spec.quota, ranking.cases)[0])
+            at = np.searchsorted(np.cumsum(sides["pos"] + sides["neg"]), quota_sizes(spec.quota, ranking.cases)[0])
             asked += [at - 1, at, at + 1]
     places = np.unique(np.concatenate(asked).round().clip(0, last)).astype(np.intp)
-    base = compute(specs, ranking).values
-    slopes = {spec: np.empty((2, len(places))) for spec in specs}
-    for k, at in enumerate(places.tolist()):
-        for side, name in enumerate(("pos", "neg")):
-            more = getattr(ranking, name).copy()
-            more[at] += _MASS_STEP
-            values = compute(specs, replace(ranking, **{name: more})).values
-            for spec in specs:
-                slopes[spec][side, k] = (values[spec] - base[spec]) / _MASS_STEP
-    groups = np.arange(last + 1)
-    return {
-        spec: (np.interp(groups, places, of_pos), np.interp(groups, places, of_neg))
-        for spec, (of_pos, of_neg) in slopes.items()
-    }
+    effects: dict[Spec, list[float]] = {spec: [] for spec in specs}
+    for at in places.tolist():
+        moved = []
+        for side, cases in sides.items():
+            more: dict[str, Any] = {**sides, side: cases.copy()}
+            more[side][at] += _MASS_STEP
+            moved.append(compute(specs, replace(ranking, weighted=True, **more)).values)
+        for spec in specs:
+            effects[spec].append((moved[0][spec] - moved[1][spec]) / _MASS_STEP)
+    return {spec: np.interp(np.arange(last + 1), places, effect) for spec, effect in effects.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +228,7 @@ def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
         np.concatenate([[0], np.cumsum(np.bincount(group[which], minlength=len(score)))])
         for which in (rows.known & (rows.inclusion < 1.0), ~rows.known)
     )
-    ends: list[int] = []
-    before = 0
+    ends, before = list[int](), 0
     certain = int(group[rows.inclusion < 1.0].min(initial=len(score)))  # groups at the top that are always labelled
     for edge in sorted({*edges, *([certain] if certain else []), len(score)}):
         inside = int(drawn[edge] - drawn[before])
@@ -267,16 +253,12 @@ def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Audited(PicklesFields, Evidence):
-    """What is known of a list with some labels: the evidence that its evaluation is made from.
-
-    ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a
-    row belongs to.
-    """
+    """What is known of a list with some labels: the evidence that its evaluation is made from."""
 
     known: KnownLabels
     ranking: Ranking
-    chance: Floats
-    cell: NDArray[np.intp]
+    chance: Floats  # the estimated share of a positive of each row, known or not
+    cell: NDArray[np.intp]  # the stretch of the list that each row belongs to
     level: float
     independent = False  # some labels are known, by chances that may differ
     auc, auc_freedom = (math.nan, math.nan), 1.0  # not told apart from the other measures
@@ -305,33 +287,21 @@ class Audited(PicklesFields, Evidence):
 
     @property
     def are_probabilities(self) -> bool:
-        """Whether all scores lie in [0, 1]."""
         return bool(self.known.score.min() >= 0.0 and self.known.score.max() <= 1.0)
 
     @property
     def are_finite(self) -> bool:
-        """Whether no score is infinite."""
         return bool(np.isfinite(self.known.score).all())
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """Rows, known labels, and the estimated number of positives."""
-        n, positives = len(self.known), self.ranking.n_pos
-        return MappingProxyType(
-            {
-                "rows": n,
-                "labelled": int(self.units),
-                "labelled_positives": int(np.count_nonzero(self.known.positive)),
-                "labels_expected": float(self.known.inclusion.sum()),
-                "positives": round(positives),
-                "negatives": n - round(positives),
-                "share_positive": positives / n,
-                "distinct_scores": len(self.known.size),
-                "largest_tie": float(self.known.size.max()),
-                "tied_pairs": math.nan,
-                "weighted": True,
-            }
-        )
+        rows, n, positives = self.known, len(self.known), self.ranking.n_pos
+        facts: dict[str, Any] = {"rows": n, "labelled": int(self.units)}
+        facts |= {"labelled_positives": int(rows.positive.sum()), "labels_expected": float(rows.inclusion.sum())}
+        facts |= {"positives": round(positives), "negatives": n - round(positives), "share_positive": positives / n}
+        facts |= {"distinct_scores": len(rows.size), "largest_tie": float(rows.size.max()), "tied_pairs": math.nan}
+        return MappingProxyType({**facts, "weighted": True})
 
     @property
     def surprise(self) -> float:
@@ -341,14 +311,12 @@ class Audited(PicklesFields, Evidence):
         return abs(self.units - float(pi.sum())) / spread if spread > 0.0 else 0.0
 
     def resamples(self, spec: Spec) -> bool:
-        """Intervals come from the known chances of being labelled, not from replicates."""
-        return False
+        return False  # intervals come from the known chances of being labelled
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """The cut as one of a list from a population: labels that are not known make its size smaller."""
         cut = super().cut(taken, hits, level)
-        share = share_taken(self.ranking, taken)
-        error, _ = self.error_of(share, np.zeros_like(share))
+        error, _ = self.error_of(share_taken(self.ranking, taken))
         plain = taken * cut.hit_rate * (1.0 - cut.hit_rate)
         return replace(cut, size=cut.cases / (1.0 + error**2 / plain) if plain > 0.0 else cut.size, relief=0.0)
 
@@ -356,14 +324,13 @@ class Audited(PicklesFields, Evidence):
         """The cut with the interval of its hits in this very list."""
         if not point.taken:
             return point
-        share = share_taken(self.ranking, point.taken)
-        error, freedom = self.error_of(share, np.zeros_like(share))
+        error, freedom = self.error_of(share_taken(self.ranking, point.taken))
         low, high = share_limits(point.tp / point.taken, error / point.taken, freedom, self.level, self.units)
         ends = Estimate("expected_hits", point.tp, point.taken * low, point.taken * high, self.level, "assisted")
         return replace(point, expected_hits=ends)
 
-    def error_of(self, of_pos: Floats, of_neg: Floats) -> tuple[float, float]:
-        """Standard error of a measure by its derivatives, and degrees of freedom; 0 where all that counts is known.
+    def error_of(self, effect: Floats) -> tuple[float, float]:
+        """Standard error of a measure by the effect of each group's labels, and degrees of freedom; 0: all known.
 
         The variance is Σ(1 − π)/π²·ψ² over the labels that were drawn, or what the chances of all rows let expect,
         Σ(1/π − 1)·E ψ², where that is more: few positives among the labels tell little about how much they vary.
@@ -371,7 +338,7 @@ class Audited(PicklesFields, Evidence):
         rows = self.known
         drawn = rows.known & (rows.inclusion < 1.0)
         open_ = (rows.inclusion > 0.0) & (rows.inclusion < 1.0)
-        effect = (of_pos - of_neg)[rows.groups[1]]
+        effect = effect[rows.groups[1]]
         if_pos, if_neg, weight = effect * (1.0 - self.chance), -effect * self.chance, rows.surplus + rows.known
         psi = (np.sqrt(1.0 - rows.inclusion) * weight * np.where(rows.positive, if_pos, if_neg))[drawn]
         size = np.bincount(self.cell, rows.surplus) ** 2 / np.maximum(np.bincount(self.cell, rows.surplus**2), 1e-300)
@@ -457,12 +424,11 @@ def audit_estimates(
     """
     by_edges: dict[tuple[int, ...], list[Spec]] = {}
     for spec in specs:
-        measure, edges = spec.measure, cut_edges(rows)
-        if measure.needs_quota and not obstacles[spec]:
-            edges = cut_edges(rows, quota_sizes(spec.quota, float(len(rows)))[0])
-        elif measure.needs_threshold and not obstacles[spec]:
-            edges = cut_edges(rows, threshold=threshold_of(spec))
-        by_edges.setdefault(edges, []).append(spec)
+        quotas: Sequence[float] = ()
+        if spec.measure.needs_quota and not obstacles[spec]:
+            quotas = quota_sizes(spec.quota, float(len(rows)))[0]
+        threshold = threshold_of(spec) if spec.measure.needs_threshold and not obstacles[spec] else None
+        by_edges.setdefault(cut_edges(rows, quotas, threshold), []).append(spec)
     estimates: dict[Spec, Estimate] = {}
     for edges, some in by_edges.items():
         estimates |= _estimates(some, audited(rows, edges, settings.level), obstacles, settings)
@@ -474,7 +440,7 @@ def _estimates(
 ) -> dict[Spec, Estimate]:
     readable = [spec for spec in specs if not obstacles[spec]]
     values = evidence.compute(readable).values
-    slopes = mass_influence(readable, evidence.ranking)
+    effects = mass_influence(readable, evidence.ranking)
     estimates = {}
     for spec in specs:
         value = values.get(spec, math.nan)
@@ -482,13 +448,13 @@ def _estimates(
             reason = obstacles[spec] or spec.measure.undefined or "0/0"
             estimates[spec] = Estimate(str(spec), value, reason=reason)
             continue
-        effect = (slopes[spec][0] - slopes[spec][1])[evidence.known.groups[1]]
+        effect = effects[spec][evidence.known.groups[1]]
         if (np.abs(effect[evidence.known.inclusion == 0.0]) > 1e-15).any():  # labels matter that cannot be known
             raise unreachable(evidence.known, str(spec))
         if settings.interval is None:
             estimates[spec] = Estimate(str(spec), value)
             continue
-        error, freedom = evidence.error_of(*slopes[spec])
+        error, freedom = evidence.error_of(effects[spec])
         (low, high), method = spec.measure.range, "assisted"
         if error <= 1e-12 * max(1.0, abs(value)):
             limits, method = Interval(value, value), "known"
@@ -507,7 +473,7 @@ def _estimates(
                 alone = float(compute([spec], _labelled_rows(evidence.known, evidence.cell)).values[spec])
                 if alone - value > _AGAINST * error:  # the labels contradict the curve: open as far as they leave it
                     alone = wilson_share(alone, evidence.smaller_class, settings.level).high
-                limits = Interval(min(limits.low, least), max(limits.high, alone) if alone == alone else limits.high)
+                limits = Interval(min(limits.low, least), float(np.fmax(limits.high, alone)))
         estimates[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
     return estimates
 
@@ -519,8 +485,7 @@ def within_possible(spec: Spec, evidence: Audited, limits: Interval) -> Interval
     Wilson's interval nor one on the logit scale reaches.
     """
     rows = evidence.known
-    of_pos, of_neg = mass_influence([spec], _whole_list(rows, evidence.chance))[spec]
-    effect = (of_pos - of_neg)[rows.groups[1]]
+    effect = mass_influence([spec], _whole_list(rows, evidence.chance))[spec][rows.groups[1]]
 
     def extreme(sign: float, known: Flags) -> float:
         labels = np.where(known, rows.positive, sign * effect > 0.0)
@@ -530,8 +495,8 @@ def within_possible(spec: Spec, evidence: Audited, limits: Interval) -> Interval
     for sign, end in ((-1.0, limits.low), (1.0, limits.high)):
         possible = extreme(sign, rows.known)
         free = possible == extreme(sign, rows.known & (rows.inclusion == 1.0))
-        ends.append(possible if free or sign * (end - possible) > 0.0 else end)
-    return Interval(ends[0] if ends[0] == ends[0] else limits.low, ends[1] if ends[1] == ends[1] else limits.high)
+        ends.append(possible if free or sign * (end - possible) > 0.0 else end)  # end if there is none
+    return Interval(*ends)
 
 
 def unreachable(rows: KnownLabels, measure: str) -> InputError:
@@ -540,12 +505,10 @@ def unreachable(rows: KnownLabels, measure: str) -> InputError:
     first = int(rows.groups[1][none].min())
     places = int(rows.size[:first].sum())
     problem = f"is 0 for {int(none.sum()):,} of {len(rows):,} rows, so {measure} cannot be estimated"
-    if places == 0:
-        return InputError("inclusion", problem, "label some of these rows, chosen at random with a known probability")
-    remedy = (
-        f"label some of them at random, or ask for hit rates of up to {places:,} places, the rows before the first of "
-        f"them: {{measures=['hit_rate@{places}']}}"
-    )
+    remedy = "label some of them, chosen at random with a known probability"
+    if places:
+        before = f"places, the rows before the first of them: {{measures=['hit_rate@{places}']}}"
+        remedy = f"label some of them at random, or ask for hit rates of up to {places:,} {before}"
     return InputError("inclusion", problem, remedy)
 
 
@@ -554,17 +517,13 @@ FLOOR = 0.1  # share of the budget that is spread evenly
 
 
 def label_effects(spec: Spec, rows: KnownLabels, share: float) -> list[tuple[Floats, Floats]]:
-    """How likely each distinct score is positive, and by how much a label there moves the measure.
-
-    By several guesses: chances that rise with the normal score by a slope of the log odds, with the mean ``share``.
-    """
+    """How likely each distinct score is positive by several guesses, and how much a label there moves the measure."""
     effects = []
     for slope in SLOPES:
         odds = slope * normal_scores(rows.size)
         m = logistic(odds + _root(odds, rows.size / rows.size.sum(), share))
         ranking = Ranking(rows.groups[0], m * rows.size, (1.0 - m) * rows.size, len(rows), True)
-        of_pos, of_neg = mass_influence([spec], ranking)[spec]
-        effects.append((m, np.abs(of_pos - of_neg)))
+        effects.append((m, np.abs(mass_influence([spec], ranking)[spec])))
     return effects
 
 

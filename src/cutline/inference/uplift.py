@@ -17,16 +17,8 @@ from numpy.typing import NDArray
 from ..estimate import Interval
 from ..ranking import membership, tie_starts
 from ..types import Floats
+from . import limits
 from .differences import DifferenceTest
-from .limits import (
-    effective_freedom,
-    effective_size,
-    freedom_in_small_class,
-    t_quantile,
-    two_sided_p,
-    wilson_share,
-    z_of,
-)
 from .worth import half_window
 
 _NOTHING = 1e-10  # relative to the influences on either term: what rounding leaves where both cancel
@@ -101,7 +93,7 @@ class UpliftSums:
             with np.errstate(invalid="ignore"):  # an arm of which nobody is taken has no mean
                 each = taken * arm * (self.trial.outcome - mean[places]) / size[places]
             residuals += sign * each
-            arms.append(Arm(float(mean[places]), effective_size(taken * arm), each))
+            arms.append(Arm(float(mean[places]), limits.effective_size(taken * arm), each))
         moved = (taken / places - 1.0 / self.n) * (self.lift[places] - self.slope(float(places)))
         value = arms[0].mean - arms[1].mean
         return UpliftCut(value, residuals + moved, arms, math.sqrt(float((moved**2).sum())))
@@ -138,11 +130,12 @@ class Arm(NamedTuple):
     def interval(self, level: float, binary: bool) -> Interval:
         """Wilson's of a share, which also has a width where nobody had the outcome; of amounts, Student's t."""
         if binary:
-            return wilson_share(self.mean, self.rows, level)
+            return limits.wilson_share(self.mean, self.rows, level)
         if not self.rows > 1.0:  # one row does not tell how much others differ
             return Interval(math.nan, math.nan)
         error = math.sqrt(float((self.influence**2).sum()) * self.rows / (self.rows - 1.0))
-        half = t_quantile(level, min(effective_freedom(self.influence), max(self.rows - 1.0, 1.0))) * error
+        freedom = min(limits.effective_freedom(self.influence), max(self.rows - 1.0, 1.0))
+        half = limits.t_quantile(level, freedom) * error
         return Interval(self.mean - half, self.mean + half)
 
 
@@ -163,7 +156,7 @@ class UpliftCut(NamedTuple):
         if self.value != self.value:
             return Interval(math.nan, math.nan)
         (low, high), (control_low, control_high) = (arm.interval(level, binary) for arm in self.arms)
-        moved = (z_of(level) * self.moved) ** 2
+        moved = (limits.z_of(level) * self.moved) ** 2
         down = math.sqrt((treated.mean - low) ** 2 + (control_high - control.mean) ** 2 + moved)
         up = math.sqrt((high - treated.mean) ** 2 + (control.mean - control_low) ** 2 + moved)
         if not down + up > 0.0:
@@ -175,14 +168,13 @@ class UpliftCut(NamedTuple):
 def t_test(value: float, one: Floats, other: Floats, trial: Trial, level: float) -> DifferenceTest:
     """Interval and p-value of a difference from the influences of the rows on its two terms, by Student's t.
 
-    Degrees of freedom are those of Σψ²; with fewer than six outcomes of the rarer kind in an arm, at most one less than
-    there are. An arm of one row does not tell how much amounts differ.
+    With fewer than six outcomes of the rarer kind in an arm it has at most one degree of freedom less than there are.
     """
     rows, influence, fewest = len(one), one - other, trial.fewest
     error = math.sqrt(float((influence**2).sum()) * rows / (rows - 1.0)) if rows > 1 else math.nan
     rounding = _NOTHING * max(float(np.abs(one).max()), float(np.abs(other).max()))
     if not rounding < error < math.inf or (fewest <= 1.0 and not trial.binary):
         return DifferenceTest(method="both treat the same rows, or outcomes do not vary in the others")
-    freedom = freedom_in_small_class(effective_freedom(influence), fewest)
-    half = t_quantile(level, freedom) * error
-    return DifferenceTest(value - half, value + half, error, two_sided_p(value / error, freedom), "t", freedom)
+    freedom = limits.freedom_in_small_class(limits.effective_freedom(influence), fewest)
+    half = limits.t_quantile(level, freedom) * error
+    return DifferenceTest(value - half, value + half, error, limits.two_sided_p(value / error, freedom), "t", freedom)

@@ -9,14 +9,14 @@ the skewness out; its coverage is in docs/limited-quota.md (benchmarks/worth.py)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ..catalogue.compute import threshold_of
 from ..catalogue.declare import Spec, ratio
-from ..catalogue.value import ValueSums, taken_rows, value_of, value_sums, worth_columns
+from ..catalogue.value import ValueSums, gains, taken_rows, value_sums
 from ..estimate import Interval
 from ..quotas import quota_sizes
 from ..sources.arrays import Sample
@@ -31,7 +31,6 @@ class Valued(NamedTuple):
 
     ``carriers``: as many positives of equal worth as carry the value, (Σv)²/Σv²; ``most``: what the measure would be if
     all value were captured; ``wider``: how much longer the interval is because units resemble their neighbours.
-    ``moments``: units, Σψ², Σψ³ and Σψ⁴ where the influences of single units are not known.
     """
 
     value: float
@@ -39,7 +38,6 @@ class Valued(NamedTuple):
     carriers: float
     most: float
     wider: float = 1.0
-    moments: Sequence[float] | None = None
 
     def interval(self, level: float, share: bool) -> Interval:
         """The interval; of a ``share`` of all value on the logit scale, else by Hall's transformation.
@@ -47,9 +45,8 @@ class Valued(NamedTuple):
         Hall (1992): with T the studentized sum and a its skewness, T + aT²/3 + a²T³/27 + a/6 has no skewness to first
         order, and a cube root brings its quantiles back. Quantiles are Student's with the degrees of freedom of Σψ².
         """
-        psi = self.influence
-        powers = [float((psi**power).sum()) for power in (2, 3, 4)] if self.moments is None else []
-        units, second, third, fourth = self.moments or (len(psi), *powers)
+        units = len(self.influence)
+        second, third, fourth = (float((self.influence**power).sum()) for power in (2, 3, 4))
         if units < 2 or not math.isfinite(second):
             return Interval(math.nan, math.nan)
         error = math.sqrt(second * units / (units - 1.0)) * self.wider
@@ -82,7 +79,7 @@ def difference_limits(gap: float, influence: Floats, either: Valued, level: floa
     centred = [side - side.mean() for side in sides]
     spread = math.sqrt(float((centred[0] ** 2).sum()) * float((centred[1] ** 2).sum()))
     terms = [
-        (total := float(side.sum()), either._replace(value=total, influence=psi, moments=None).interval(level, False))
+        (total := float(side.sum()), either._replace(value=total, influence=psi).interval(level, False))
         for side, psi in zip(sides, centred, strict=True)
     ]
     return mover_limits(terms[0], terms[1], alike=dot(*centred) / spread if spread > 0.0 else 0.0)
@@ -90,7 +87,7 @@ def difference_limits(gap: float, influence: Floats, either: Valued, level: floa
 
 def valued_rows(spec: Spec, sample: Sample) -> Valued:
     """A measure of worth on one list, and the influence of each row on it."""
-    (gain, cost), weight = worth_columns(sample), sample.row_weight
+    gain, weight = gains(sample), sample.row_weight
     cases = float(weight.sum())
 
     def cuts() -> Iterator[tuple[float, ValueSums, ValueSums]]:
@@ -98,7 +95,7 @@ def valued_rows(spec: Spec, sample: Sample) -> Valued:
         for places, share in zip(sizes, shares.tolist(), strict=True):
             taken, every = taken_rows(sample, places, threshold_of(spec)), np.ones(len(sample))
             each = []
-            for column, above in ((gain, taken), (gain, every), (every, taken), (cost, taken)):
+            for column, above in ((gain, taken), (gain, every), (every, taken)):
                 # at a quota, taking one case leaves another out: one that is worth as much as those about the cut
                 near = 0.0 if places is None or above is every else _mean_near(column, sample, places)
                 parts = weight * (column - near) * above
@@ -109,16 +106,14 @@ def valued_rows(spec: Spec, sample: Sample) -> Valued:
 
 
 def valued(spec: Spec, carriers: float, cuts: Iterable[tuple[float, ValueSums, ValueSums]]) -> Valued:
-    """A measure a/b from each of its cuts: the share of the cut in the mean over quotas, its sums, and the influence of
-    each unit on them. The influence on the measure is (ψa − (a/b)·ψb)/b.
-    """
+    """A measure a/b from its cuts (share in the mean, sums, influences on them): the influence is (ψa − (a/b)·ψb)/b."""
     proportion, value, most, influence = spec.measure.proportion, 0.0, 0.0, np.zeros(1)
     assert proportion is not None
     for share, sums, each in cuts:
         (above, below), (of_above, of_below) = proportion(sums), proportion(each)
         with np.errstate(all="ignore"):
             psi = np.asarray((of_above - np.divide(above, below) * of_below) / below, np.float64)
-        value, most = value + share * value_of(spec, sums), most + share * float(ratio(sums.total, below))
+        value, most = value + share * float(spec.measure.compute(sums)), most + share * float(ratio(sums.total, below))
         influence = influence + share * psi
     return Valued(value, influence, carriers, most)
 

@@ -27,8 +27,10 @@ from ..table import pluralize
 from ..types import Floats, Missing
 from ..validate import check_column, check_columns, check_whole, checked
 from . import rules
+from .duckdb import Machine
+from .file_formats import TextFormat
 from .frames import LoadedColumns, MemoryTable, frame_of
-from .open_source import SparkTable, rows_of
+from .open_source import SparkTable, open_source, rows_of
 from .sql_table import Roles
 
 DESCRIPTION = "cutline"  # the column in which a query describes itself
@@ -57,17 +59,13 @@ class CountColumns:
     batch: str | None = None
 
     def __post_init__(self) -> None:
-        if self.positives is None:
-            raise InputError("positives", "is missing", "name the column that counts the positives")
-        if (self.negatives is None) == (self.rows is None):
-            problem = "goes with {negatives} or {rows}, not with both" if self.rows else "goes with another count"
-            raise InputError("positives", problem, "name the column of the negatives, or of all cases")
-        if (self.low is None) != (self.high is None):
-            given = "low" if self.high is None else "high"
-            raise InputError(given, "is one end of a bucket", "name both ends: {low} and {high}")
-        if (self.score is None) == (self.low is None):
-            problem = "is missing" if self.score is None else "is one score, {low} and {high} are those of a bucket"
-            raise InputError("score", problem, "name the column of the score, or {low} and {high}")
+        if self.positives is None or (self.negatives is None) == (self.rows is None):
+            remedy = "name the column of the positives, and either {negatives} or {rows}"
+            raise InputError("positives", "goes with one other count, of the negatives or of all cases", remedy)
+        ends = [end for end in (self.low, self.high) if end is not None]
+        if len(ends) != (2 if self.score is None else 0):
+            remedy = "name the column of the score, or {low} and {high}"
+            raise InputError("score", "is one score, or a bucket has two ends", remedy)
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -114,8 +112,7 @@ class Counted:
     @property
     def words(self) -> str:
         """What the counts are, in words."""
-        buckets = int(np.count_nonzero(self.whole.is_open))
-        kind = "bucket" if buckets else "distinct score"
+        kind = "bucket" if self.has_buckets else "distinct score"
         return f"counts of {pluralize(len(self.whole.pos), kind)} for {self.cases:,} cases"
 
     def only(self, rows: NDArray[np.intp]) -> Counted:
@@ -153,12 +150,11 @@ class Counted:
 
     def _joined(self, order: NDArray[np.intp], starts: NDArray[np.intp]) -> Counted:
         """Rows in an order added up from each start to the next."""
-        pos, neg = (np.add.reduceat(side[order], starts) for side in (self.pos, self.neg))
         return Counted(
             np.minimum.reduceat(self.low[order], starts),
             np.maximum.reduceat(self.high[order], starts),
-            pos,
-            neg,
+            np.add.reduceat(self.pos[order], starts),
+            np.add.reduceat(self.neg[order], starts),
             bucket=None if self.bucket is None else np.maximum.reduceat(self.bucket[order], starts),
             sums={name: np.add.reduceat(column[order], starts) for name, column in self.sums.items()},
             described=self.described,
@@ -218,9 +214,8 @@ class Counted:
     def table(self, columns: CountColumns | None) -> CountTable:
         """The counts as columns, best first: those of a query, or as they were named."""
         keys = {**(self.segments.values() if self.segments else {}), **(self.batch.values() if self.batch else {})}
-        if not keys:
-            made, cells = self.whole, CountTable()
-        else:
+        made, cells = self.whole, CountTable()
+        if keys:
             codes = [part.codes for part in (self.segments, self.batch) if part is not None]
             order, starts = _grouped(*codes, *self._places)
             made = self._joined(order, starts)
@@ -232,10 +227,10 @@ class Counted:
             return CountTable({**cells, **named})
         assert made.bucket is not None
         text = urlencode({key: value for key, value in self.described.items() if key != "refined"})
-        own = {DESCRIPTION: [text] * len(made.pos), **cells, "bucket": made.bucket.tolist()}
-        own |= {name: counts[name].tolist() for name in ("low", "high", "positives", "negatives")}
-        own |= {"cases": counts["rows"].tolist(), **{name: column.tolist() for name, column in made.sums.items()}}
-        return CountTable(own)
+        own = {"bucket": made.bucket, **{name: counts[name] for name in ("low", "high", "positives", "negatives")}}
+        own |= {"cases": counts["rows"], **made.sums}
+        every = {name: column.tolist() for name, column in own.items()}
+        return CountTable({DESCRIPTION: [text] * len(made.pos), **cells, **every})
 
     def with_cells(self, least: int) -> Counted:
         """Neighbouring buckets joined until every count of positives and of negatives is 0, or at least so large.
@@ -350,9 +345,11 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
         table = frame_of({name: [row[k] for row in rows] for k, name in enumerate(table.frame.columns)})
     if columns is None:
         return _read_described(table, missing)
-    numbers, loaded = _numbers(table, columns, decimal, missing)
-    if columns.score is not None:
-        numbers["low"] = numbers["high"] = numbers["score"]
+    named: dict[str, str] = columns.numbers
+    every = {name: name for name in named.values()}
+    roles = Roles(None, every, missing=missing, decimal=decimal, by=columns.by, batch=columns.batch)
+    loaded: Any = rows_of(table, roles, False)
+    numbers = {argument: loaded.scores[column] for argument, column in named.items()}
     pos, other = _whole_numbers(numbers["positives"], "positives"), "rows" if columns.negatives is None else "negatives"
     neg = _whole_numbers(numbers[other], other)
     if other == "rows":
@@ -361,12 +358,13 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
             row = int(np.argmax(neg < 0))
             problem = f"counts {pos[row]:,} positives among {pos[row] + neg[row]:,} cases"
             raise InputError("positives", problem, "name the columns the other way round, or correct it", row=row)
-    low, high = numbers["low"].astype(np.float64), numbers["high"].astype(np.float64)
+    low, high = (numbers[end if end in numbers else "score"].astype(np.float64) for end in ("low", "high"))
     if (low > high).any():
         row = int(np.argmax(low > high))
         raise InputError("low", f"is {low[row]:g}, above the upper end {high[row]:g}", "exchange them", row=row)
-    counted = Counted(_without_lower_end(low, high), high, pos, neg, loaded.segments, loaded.batch)
-    return _of_cases(replace(counted, dropped=loaded.dropped))
+    # of buckets that touch, (a, b] and (b, c], b belongs to the lower one
+    low = np.where((low < high) & np.isin(low, high), np.nextafter(low, np.inf), low)
+    return _of_cases(Counted(low, high, pos, neg, loaded.segments, loaded.batch, dropped=loaded.dropped))
 
 
 def _of_cases(counted: Counted) -> Counted:
@@ -377,24 +375,6 @@ def _of_cases(counted: Counted) -> Counted:
     return counted if len(there) == len(counted.pos) else counted.only(there)
 
 
-def _numbers(
-    table: Any, columns: CountColumns, decimal: Any, missing: str
-) -> tuple[dict[str, NDArray[Any]], LoadedColumns]:
-    """The numbers that columns name, by argument, and what else was read with them."""
-    named = columns.numbers
-    roles = Roles(
-        None,
-        {name: name for name in named.values()},
-        missing=missing,
-        decimal=decimal,
-        by=columns.by,
-        batch=columns.batch,
-    )
-    loaded = rows_of(table, roles, False)
-    assert isinstance(loaded, LoadedColumns)
-    return {argument: loaded.scores[column] for argument, column in named.items()}, loaded
-
-
 def _whole_numbers(values: NDArray[Any], argument: str) -> NDArray[np.int64]:
     """Counts: whole numbers that are not negative."""
     bad = ~((values >= 0) & (values <= rules.EXACT_INTEGERS) & (values == np.floor(values)))
@@ -403,12 +383,6 @@ def _whole_numbers(values: NDArray[Any], argument: str) -> NDArray[np.int64]:
         why = "is negative" if values[row] < 0 else "is not a whole number"
         raise InputError(argument, f"is {values[row]:g}, which {why}", "a count is 0, 1, 2, …", row=row)
     return values.astype(np.int64)
-
-
-def _without_lower_end(low: Floats, high: Floats) -> Floats:
-    """Lower ends of buckets that touch, (a, b] and (b, c], moved to the next number: b belongs to the lower bucket."""
-    touches = (low < high) & np.isin(low, high)
-    return np.where(touches, np.nextafter(low, np.inf), low)
 
 
 def _read_described(table: Any, missing: str) -> Counted:
@@ -442,19 +416,13 @@ def _read_described(table: Any, missing: str) -> Counted:
     sums = {name: numbers[name] for name in SUMS if name in numbers}
     whole = Counted(numbers["low"], numbers["high"], pos, neg, loaded.segments, loaded.batch, bucket, sums, described)
     if "bucket_b" in numbers:
-        other = replace(
-            whole, low=numbers["low_b"], high=numbers["high_b"], bucket=numbers["bucket_b"].astype(np.int64)
-        )
-        whole = replace(whole, second=other)
+        low, high, other = (numbers[name] for name in ("low_b", "high_b", "bucket_b"))
+        whole = replace(whole, second=replace(whole, low=low, high=high, bucket=other.astype(np.int64)))
     return _of_cases(replace(whole.only(inside), dropped=dropped))
 
 
 def read_result(source: Any, columns: CountColumns | None = None, missing: str = "error") -> Counted:
     """The counts of any source: a file, a frame, or what :func:`merge_counts` gives."""
-    from .duckdb import Machine
-    from .file_formats import TextFormat
-    from .open_source import open_source
-
     with open_source(source, None, Machine(), TextFormat()) as table:
         if columns is None and describe_counts(table) is None:
             raise InputError(None, f"{table.name} does not describe its counts", "name its columns, or use cutline sql")
@@ -466,10 +434,8 @@ def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
     words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label"}
     for key, word in (words | {"by": "segments", "batch": "batches"}).items():
         if one.get(key) != two.get(key):
-            shown = [show(given.get(key)) for given in (one, two)]
-            raise InputError(
-                None, f"the counts have different {word}: {shown[0]} and {shown[1]}", "use one query for all"
-            )
+            problem = f"the counts have different {word}: {show(one.get(key))} and {show(two.get(key))}"
+            raise InputError(None, problem, "use one query for all")
 
 
 class CountTable(dict[str, list[Any]]):
@@ -531,11 +497,9 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
     refined = [part for part in parts if part.described.get("refined")]
     for part in parts[1:]:
         check_same_query(first.described, part.described)
-    fine = np.unique(
-        np.concatenate([part.bucket for part in refined if part.bucket is not None] or [np.empty(0, np.int64)])
-    )
     base = [part for part in parts if not part.described.get("refined")]
     if refined and base:
+        fine = np.unique(np.concatenate([part.bucket for part in refined if part.bucket is not None]))
         for bucket in fine.tolist():
             totals = [sum(int((p.pos + p.neg)[p.bucket == bucket].sum()) for p in group) for group in (base, refined)]
             if totals[0] != totals[1]:
@@ -546,27 +510,18 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
     if any(part.second is not None for part in every):
         raise InputError("counts", "are of two scores", "merge counts of one score")
 
-    def column(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in every])
-
     keys: dict[str, Any] = {}
     for name in ("segments", "batch"):
-        partitions = [getattr(part, name) for part in every]
-        if partitions[0] is not None:
-            values: dict[str, list[Any]] = {by: [] for by in partitions[0].by}
-            for partition in partitions:
-                for by, cells in partition.values().items():
-                    values[by] += cells
+        partitions = [getattr(part, name).values() for part in every if getattr(part, name) is not None]
+        if partitions:
+            values = {by: [cell for cells in partitions for cell in cells[by]] for by in partitions[0]}
             keys[name] = Partition.of(values, name)
+    columns = ["low", "high", "pos", "neg", *([] if first.bucket is None else ["bucket"])]
     names = [name for name in SUMS if all(name in part.sums for part in every)]
-    whole = Counted(
-        column("low"),
-        column("high"),
-        column("pos"),
-        column("neg"),
-        bucket=None if first.bucket is None else column("bucket"),
+    keys |= {name: np.concatenate([getattr(part, name) for part in every]) for name in columns}
+    whole = replace(
+        first,
         sums={name: np.concatenate([part.sums[name] for part in every]) for name in names},
-        described=first.described,
         dropped=sum(part.dropped for part in parts),
         **keys,
     )
