@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec, parse_measure
@@ -22,6 +23,7 @@ from .class_sample import (
     make_class_sample,
     score_matrix_of,
     unordered,
+    with_rows,
 )
 from .comparison import compare_samples
 from .decide.operating import RiskCoverage, risk_coverage
@@ -41,7 +43,7 @@ from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .partition import rows_by
 from .quotas import parse_quota
-from .sources.arrays import Sample, as_column, make_sample
+from .sources.arrays import Sample, as_column, make_sample, renumber
 from .table import (
     ByMeasure,
     DictResult,
@@ -156,6 +158,24 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         """The same rows by other measures."""
         how: dict[str, Any] = {"name": self.name, "ordered": self.ordered, "dropped": self.dropped}
         return evaluate_class_sample(self.sample, measures=measures, settings=self.settings, **how)
+
+    def on_rows(self, numbers: NDArray[np.intp], *, name: str = "", specs: Sequence[Spec] = ()) -> ClassEvaluation:
+        """The same evaluation of some of the rows, as if they were alone, with the classes of all rows.
+
+        It has no intervals where there is a single cluster, which cannot be resampled.
+        """
+        sample, settings = with_rows(self.sample, numbers), self.settings
+        if sample.cluster is not None:
+            cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
+            sample = replace(sample, cluster=cluster)
+            settings = settings if cluster.any() else replace(settings, interval=None)
+        how: dict[str, Any] = {"ordered": self.ordered, "measures": list(specs or self.specs.values())}
+        return evaluate_class_sample(sample, name=name, settings=settings, **how)
+
+    @property
+    def _clusters(self) -> Any:
+        """The cluster of each row as a number, None where rows were drawn one by one."""
+        return self.sample.cluster
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
@@ -18,7 +19,7 @@ from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import Estimate, Settings
-from .inference.batch_rows import BatchRows, whole_list
+from .inference.batch_rows import BatchRows, quotas_in_batches, whole_list
 from .inference.evidence import (
     AtPrevalence,
     Evidence,
@@ -28,9 +29,9 @@ from .inference.evidence import (
     small_size_note,
 )
 from .inference.intervals import check_method_exists, estimate
-from .quotas import Quotas, quota_sizes, resolve_quota
-from .ranking import Ranking
-from .sources.arrays import Sample, Worth
+from .quotas import Quotas, quota_sizes, resolve_quota, why_no_cut
+from .ranking import Ranking, rank
+from .sources.arrays import Sample, Worth, renumber
 from .table import (
     ByMeasure,
     DictResult,
@@ -135,6 +136,47 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             prevalence=self.prevalence,
             replicates_out=replicates_out,
             dropped=self.dropped,
+        )
+
+    def on_rows(
+        self,
+        numbers: NDArray[np.intp],
+        *,
+        name: str = "",
+        specs: Sequence[Spec] = (),
+        counted: RowEvidence | None = None,
+        replicates_out: dict[str, Any] | None = None,
+    ) -> Evaluation:
+        """The same evaluation of some of the rows, as if they were alone; ``counted``: what is known of their counts.
+
+        It has no intervals where there is a single cluster or batch, which cannot be resampled.
+        """
+        rows, paired = counted, replicates_out is not None
+        if rows is None or self.rows.batched:
+            part, cluster = self.sample.part(numbers), self.sample.cluster
+            cluster = None if cluster is None else renumber(cluster[numbers])
+            if isinstance(self.rows, BatchRows):
+                part, batches = replace(part, cluster=cluster), self.rows.batches.only(numbers)
+                rows = BatchRows.of_batches(part, batches, paired=paired)
+                rows = rows if counted is None else replace(rows, buckets=counted.buckets)
+            else:
+                rows = RowEvidence(part, rank(part), cluster, paired=paired)
+        single = rows.clusters is not None and not rows.clusters.any()
+        single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
+        obstacles: dict[Spec, str] = {}
+        for key, spec in self.specs.items():
+            e, no_cut = self.estimates[key], "" if spec.quota is None else _why_no_cut(spec.quota, rows)
+            obstacles[spec] = e.reason if e.value != e.value else no_cut
+        quota = self.asked_quota
+        return evaluation_of(
+            rows,
+            list(specs or self.specs.values()),
+            obstacles,
+            replace(self.settings, interval=None) if single else self.settings,
+            name=name,
+            threshold=self.threshold,
+            quota=None if quota is not None and _why_no_cut(quota, rows) else quota,
+            replicates_out=replicates_out,
         )
 
     @cached_property
@@ -513,6 +555,18 @@ def evaluation_of(
         quota_share=share,
         cut_by="score" if worth is None else worth.cut_by,
     )
+
+
+def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
+    """Why some rows have no cut at a quota; empty where they have one. A batch with too few cases is taken whole."""
+    if not isinstance(rows, BatchRows):
+        return why_no_cut(quota, rows.ranking.cases)
+    try:
+        for each in quotas_in_batches(quota)[0]:
+            rows.lists().places(each)
+    except InputError as error:
+        return f"the quota {error.problem}"
+    return ""
 
 
 def check_batch_options(settings: Settings, prevalence: float | None) -> None:

@@ -12,22 +12,18 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec
-from .class_evaluation import ClassComparison, ClassEvaluation, evaluate_class_sample
-from .class_sample import ClassSample, with_rows
+from .class_evaluation import ClassComparison, ClassEvaluation
 from .comparison import Comparison
 from .decide.selection import SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation, evaluation_of
-from .inference.batch_rows import BatchRows, quotas_in_batches
+from .evaluation import Evaluation
+from .inference.batch_rows import BatchRows
 from .inference.bucket_bounds import Buckets
-from .inference.class_intervals import estimate_classes
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
-from .inference.intervals import estimate
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
     first_change,
@@ -37,9 +33,8 @@ from .inference.segment_tests import (
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
-from .quotas import Quotas, resolve_quota, why_no_cut
-from .ranking import rank
-from .sources.arrays import Sample, make_sample, renumber
+from .quotas import Quotas, resolve_quota
+from .sources.arrays import make_sample
 from .sources.counts import Counted, Side
 from .table import (
     DictResult,
@@ -99,83 +94,56 @@ class SegmentedRows(PicklesFields):
 
 @dataclass(frozen=True, eq=False)
 class LoadedSegments(SegmentedRows):
-    """All rows in memory, with the segment of each."""
+    """All rows in memory, with the segment of each; rows of counts (``counted``) are made where they are needed."""
 
     knows_rest: ClassVar[bool] = True
-    whole: Evaluation
-    sample: Sample
+    whole: Any
     partition: Partition
+    counted: Counted | None = field(default=None, repr=False)
 
-    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
+    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Any]:
         """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
-        evaluations, quota = {}, self.whole.asked_quota
+        evaluations = {}
         for k, key in enumerate(self.partition.keys):
-            rows = self._rows(k, paired=replicates_out is not None)[1]
-            evaluations[key] = evaluation_of(
-                rows,
-                list(self.whole.specs.values()),
-                self._obstacles(rows),
-                self._settings(rows),
-                name=label_of(key),
-                threshold=self.whole.threshold,
-                quota=None if quota is not None and _why_no_cut(quota, rows) else quota,
-                replicates_out=None if replicates_out is None else replicates_out[k],
-            )
+            how: Any = {} if replicates_out is None else {"replicates_out": replicates_out[k]}
+            evaluations[key] = self._part(k, name=label_of(key), **how)
         return evaluations
 
-    def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
-        """The rows inside or outside a segment: their numbers, and what is known of them."""
+    def _part(self, at: int, *, outside: bool = False, **how: Any) -> Any:
+        """The rows inside or outside a segment, evaluated as if they were alone."""
         numbers = np.flatnonzero(self.partition.codes != at) if outside else self.partition.rows[at]
-        part, cluster = self.sample.part(numbers), self.sample.cluster
-        cluster = None if cluster is None else renumber(cluster[numbers])
-        if isinstance(self.whole.rows, BatchRows):
-            batches = self.whole.rows.batches.only(numbers)
-            return numbers, BatchRows.of_batches(replace(part, cluster=cluster), batches, paired=paired)
-        return numbers, RowEvidence(part, rank(part), cluster, paired=paired)
-
-    def _settings(self, rows: RowEvidence) -> Settings:
-        """No intervals where a segment has a single cluster or batch, which cannot be resampled."""
-        single = rows.clusters is not None and not rows.clusters.any()
-        single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
-        return replace(self.whole.settings, interval=None) if single else self.whole.settings
-
-    def _obstacles(self, rows: RowEvidence) -> Mapping[Spec, str]:
-        """Why measures have no value: on all rows, or here because it has no cut at a quota."""
-        obstacles = {}
-        for key, spec in self.whole.specs.items():
-            e = self.whole.estimates[key]
-            why = "" if spec.quota is None else _why_no_cut(spec.quota, rows)
-            obstacles[spec] = e.reason if e.value != e.value else why
-        return obstacles
+        if self.counted is not None and self.counted.segments is not None:
+            counts = np.flatnonzero((self.counted.segments.codes == at) != outside)
+            how["counted"] = counted_evidence(self.counted.only(counts))
+        return self.whole.on_rows(numbers, **how)
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""
-        _, rows = self._rows(at, outside=True)
-        return estimate(specs, rows, self._obstacles(rows), self._settings(rows))
-
-    @property
-    def _cluster(self) -> Any:
-        """The cluster of each row, or its batch; None where rows are independent."""
-        return self.whole.rows.clusters if isinstance(self.whole.rows, RowEvidence) else None
+        others = self._part(at, outside=True, specs=specs)
+        return {spec: others.estimates[str(spec)] for spec in specs}
 
     @cached_property
     def dependent(self) -> bool:
         """Whether a cluster or batch has rows in several segments."""
-        return self.partition.divides(self._cluster)
-
-    def _listed(self) -> tuple[Sample, NDArray[np.intp]]:
-        """All rows, and the segment of each."""
-        return self.sample, self.partition.codes
+        return self.partition.divides(self.whole._clusters)
 
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all; with batches, one in each batch."""
-        if isinstance(self.whole.rows, BatchRows):
-            how |= {"batches": self.whole.rows}
-        return share_list(
-            *self._listed(), self._cluster, self.whole.ranking, segments, quota=quota, threshold=threshold, **how
-        )
+        whole, codes = self.whole, self.partition.codes
+        if isinstance(whole, ClassEvaluation):
+            return super().shared_list(segments, quota, threshold)
+        if self.counted is None or self.counted.batch is not None:
+            sample = whole.sample
+        else:
+            rows = self.counted.rows()
+            assert rows.segments is not None
+            sample, codes = make_sample(rows.positive, rows.scores["score"]), rows.segments.codes
+        how |= {"quota": quota, "threshold": threshold}
+        if isinstance(whole.rows, BatchRows):
+            how |= {"batches": whole.rows}
+        return share_list(sample, codes, whole._clusters, whole.ranking, segments, **how)
 
 
 def counted_evidence(counted: Counted) -> RowEvidence:
@@ -194,77 +162,6 @@ def counted_evidence(counted: Counted) -> RowEvidence:
         return middle
     (best, first), (worst, last) = evidence("best"), evidence("worst")
     return replace(middle, buckets=Buckets(best, worst, (first, last), counted.losses, int(np.count_nonzero(is_open))))
-
-
-@dataclass(frozen=True, eq=False)
-class CountedSegments(LoadedSegments):
-    """All cases as counts; rows are made of them for a shared list, and where they also come in batches."""
-
-    counted: Counted = field(kw_only=True, repr=False)
-
-    def _rows(self, at: int, *, outside: bool = False, paired: bool = False) -> tuple[NDArray[np.intp], RowEvidence]:
-        assert self.counted.segments is not None
-        counts = np.flatnonzero((self.counted.segments.codes == at) != outside)
-        known = counted_evidence(self.counted.only(counts))
-        if self.counted.batch is None:
-            return counts, known
-        numbers, rows = super()._rows(at, outside=outside, paired=paired)
-        return numbers, replace(rows, buckets=known.buckets)
-
-    def _listed(self) -> tuple[Sample, NDArray[np.intp]]:
-        if self.counted.batch is not None:
-            return super()._listed()
-        rows = self.counted.rows()
-        assert rows.segments is not None
-        return make_sample(rows.positive, rows.scores["score"]), rows.segments.codes
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSegmentRows(SegmentedRows):
-    """All rows of several classes, with the segment of each."""
-
-    knows_rest: ClassVar[bool] = True
-    whole: ClassEvaluation
-    partition: Partition
-
-    def _sample(self, rows: NDArray[np.intp]) -> tuple[ClassSample, Settings]:
-        """Some of the rows, and how intervals are made of them: none where a single cluster cannot be resampled."""
-        sample, settings = with_rows(self.whole.sample, rows), self.whole.settings
-        if sample.cluster is None:
-            return sample, settings
-        cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
-        return replace(sample, cluster=cluster), settings if cluster.any() else replace(settings, interval=None)
-
-    def evaluate(self) -> dict[Any, ClassEvaluation]:
-        """Each segment evaluated as if it were alone, with the classes of all rows."""
-        how: dict[str, Any] = {"ordered": self.whole.ordered, "measures": list(self.whole.specs.values())}
-        evaluations = {}
-        for key, rows in zip(self.partition.keys, self.partition.rows, strict=True):
-            sample, settings = self._sample(rows)
-            evaluations[key] = evaluate_class_sample(sample, name=label_of(key), settings=settings, **how)
-        return evaluations
-
-    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """The rows outside a segment, by some measures."""
-        sample, settings = self._sample(np.flatnonzero(self.partition.codes != at))
-        return estimate_classes(ClassTotals(sample), specs, settings)[0]
-
-    @cached_property
-    def dependent(self) -> bool:
-        """Whether a cluster has rows in several segments."""
-        return self.partition.divides(self.whole.sample.cluster)
-
-
-def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
-    """Why some rows have no cut at a quota; empty where they have one. A batch with too few cases is taken whole."""
-    if not isinstance(rows, BatchRows):
-        return why_no_cut(quota, rows.ranking.cases)
-    try:
-        for each in quotas_in_batches(quota)[0]:
-            rows.lists().places(each)
-    except InputError as error:
-        return f"the quota {error.problem}"
-    return ""
 
 
 class BySegment(HasReport, DictResult, MappingResult[Any, V]):
@@ -440,7 +337,7 @@ class Segments(BySegment[Any]):
         """
         whole = self.whole
         if isinstance(whole, ClassEvaluation):
-            self.pool.shared_list(self.names, quota, threshold)
+            return self.pool.shared_list(self.names, quota, threshold)
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
         if quota is None and threshold is None:
@@ -812,12 +709,9 @@ class SegmentComparison(BySegment[Comparison]):
 
 def in_counted_segments(overall: Evaluation, counted: Counted) -> Evaluation:
     """The evaluation of counts with that of each segment."""
-    assert isinstance(overall.rows, RowEvidence)
-    partition, outline = counted.segments, overall.rows.outline
-    if counted.batch is not None:
-        partition, outline = counted.rows().segments, overall.sample
+    partition = counted.segments if counted.batch is None else counted.rows().segments
     assert partition is not None
-    rows = CountedSegments(overall, outline, partition, counted=counted)
+    rows = LoadedSegments(overall, partition, counted)
     counted_whole: Evaluation = Segments(rows.evaluate(), partition.by, rows, partition.order == "given").overall
     return counted_whole
 
@@ -832,14 +726,11 @@ def in_segments(overall: Any, by: Any) -> Any:
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in evaluations.items():
-        how: dict[str, Any] = {"by": partition.by, "ordered": partition.order == "given"}
-        if isinstance(ev, ClassEvaluation):
-            classes = ClassSegmentRows(ev, partition)
-            models[name] = Segments(classes.evaluate(), pool=classes, **how)
-            continue
-        drawn[name] = [{} for _ in partition.keys]
-        rows = LoadedSegments(ev, ev.sample, partition)
-        models[name] = Segments(rows.evaluate(drawn[name] if overall is not ev else None), pool=rows, **how)
+        rows = LoadedSegments(ev, partition)
+        if isinstance(overall, Comparison):
+            drawn[name] = [{} for _ in partition.keys]
+        segments = rows.evaluate(drawn.get(name))
+        models[name] = Segments(segments, partition.by, rows, partition.order == "given")
     if first is overall:
         return models[""].overall
     comparisons: dict[Any, Any] = {}
