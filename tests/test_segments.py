@@ -117,7 +117,7 @@ def test_small_segments_are_noted_and_never_dropped() -> None:
     y[:2] = True
     seg = cl.evaluate(y, P, by=g, quota=5, n_resamples=50).segments
     assert set(seg.small) >= {"tiny", "alone"}
-    assert "alone" in seg.table.column("segment")
+    assert "alone" in seg.names
     assert seg["tiny"]["roc_auc"].value != seg["tiny"]["roc_auc"].value
     assert seg["tiny"]["roc_auc"].reason
     assert seg["tiny"]["hit_rate@5"].reason == "the quota is larger than the segment, which has 2 cases"
@@ -458,7 +458,7 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
             "stream": stream,
         }
         seg = cl.evaluate(tmp_path / "t.parquet", **how, measures=["hit_rate", "roc_auc"]).segments
-        notes = {row["segment"]: row["note"] for row in seg.table}
+        notes = {row["segment"]: row["note"] for row in seg.to_dicts()}
         assert (notes["tiny"], notes["big"]) == (why, "")
         assert seg.small == []
         rows = {row["segment"]: row["note"] for row in segment_words.segment_rows(seg, list(seg.specs))}

@@ -24,11 +24,7 @@ _BRACES = {"{{": "{", "}}": "}"}
 
 
 def how_to_install(extra: str) -> str:
-    """What to type where a library is missing that only an extra brings, from an index and in a checkout.
-
-    >>> how_to_install("plot")
-    "pip install 'cutline[plot]' (in a checkout: '.[plot]')"
-    """
+    """What to type where a library is missing that only an extra brings, from an index and in a checkout."""
     return f"pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
 
 
@@ -164,11 +160,7 @@ class InputError(ValueError):
         return f"{sentence}; {terms.fill(self.remedy)}" if self.remedy else sentence
 
     def but(self, **facts: Any) -> InputError:
-        """The same error with some of its facts replaced.
-
-        >>> print(InputError("y_score", "is NaN", row=3).but(model="b"))
-        model 'b': y_score: row 3 is NaN
-        """
+        """The same error with some of its facts replaced."""
         return InputError(**(self.__dict__ | facts))
 
     def located(self, columns: Mapping[str, str], where: str | None = None) -> InputError:

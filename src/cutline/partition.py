@@ -120,12 +120,7 @@ class Partition:
         return {name: [keys[code][k] for code in self.codes.tolist()] for k, name in enumerate(self.by)}
 
     def divides(self, clusters: NDArray[Any] | None) -> bool:
-        """Whether a cluster has rows in several parts; the clusters of the rows as numbers, None if there are none.
-
-        >>> folds = Partition.of([1, 1, 2, 2])
-        >>> folds.divides(np.array([0, 0, 1, 1])), folds.divides(np.array([0, 1, 1, 2]))
-        (False, True)
-        """
+        """Whether a cluster has rows in several parts; the clusters of the rows as numbers, None if there are none."""
         if clusters is None:
             return False
         pairs = np.unique(clusters.astype(np.int64) * len(self) + self.codes)
@@ -183,11 +178,7 @@ class HashedPartition:
 
 
 def label_of(key: Any) -> str:
-    """A key in words.
-
-    >>> label_of("a"), label_of(("a", 2.0))
-    ('a', 'a × 2')
-    """
+    """A key in words."""
     if isinstance(key, tuple):
         return CROSS.join(map(label_of, key))
     return str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)

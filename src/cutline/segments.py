@@ -48,7 +48,6 @@ from .table import (
     Table,
     TabularResult,
     format_value,
-    pluralize,
     values_of,
 )
 from .types import Floats, Labels
@@ -202,11 +201,7 @@ class BySegment(HasReport, DictResult, MappingResult[Any, V]):
     @property
     def small(self) -> list[str]:
         """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
-        return [
-            label_of(key)
-            for key in self.evaluations
-            if few_cases(getattr(self.evaluations[key], "first", self.evaluations[key]))
-        ]
+        return [label_of(key) for key, one in self.evaluations.items() if few_cases(getattr(one, "first", one))]
 
     def parts_dict(self) -> dict[str, Any]:
         """The result of each segment, and the differences."""
@@ -456,17 +451,6 @@ class Segments(BySegment[Any]):
             rows += [{"segment": ev.name, **values, **row, "note": note_of(ev)} for row in ev.to_dicts()]
         return rows
 
-    @property
-    def table(self) -> Table:
-        """One row for each segment: its cases, and some measures."""
-        rows = []
-        for ev in self.evaluations.values():
-            row = {"segment": ev.name, "cases": ev.facts["rows"]}
-            row |= {key: ev.facts[key] for key in ("positives", "share_positive") if key in ev.facts}
-            rows.append({**row, **{key: ev.estimates[key].value for key in self.chosen()}, "note": note_of(ev)})
-        title = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
-        return Table(rows, f"{title}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else title)
-
     def parts_dict(self) -> dict[str, Any]:
         """Each segment's evaluation, the differences and the trends."""
         differences = self.compared.to_dicts() if len(self) > 1 else []
@@ -690,17 +674,6 @@ class SegmentComparison(BySegment[Comparison]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment, model and measure."""
         return [{"segment": label_of(key), **row} for key, one in self.evaluations.items() for row in one.to_dicts()]
-
-    @property
-    def table(self) -> Table:
-        """One row for each segment and measure, one column for each model."""
-        rows = []
-        for segment, comparison in self.evaluations.items():
-            for key in self._first.chosen():
-                row = {"segment": label_of(segment), "cases": comparison.first.facts["rows"], "measure": key}
-                row |= {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
-                rows.append({**row, "note": self._note(segment)})
-        return Table(rows, f"{len(self.models)} models in {pluralize(len(self), 'segment')}")
 
     def parts_dict(self) -> dict[str, Any]:
         """The comparison in each segment, and the differences adjusted for the segments."""

@@ -478,11 +478,7 @@ def pluralize(value: float, one: str, many: str = "") -> str:
 
 
 def joined(names: Sequence[str], word: str = "and") -> str:
-    """Names in a sentence.
-
-    >>> joined(["a", "b", "c"], "or")
-    'a, b or c'
-    """
+    """Names in a sentence."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -503,11 +499,7 @@ def p_value(value: float) -> str:
 
 
 def round_up(value: float) -> int:
-    """Up to two significant digits, for a number that is itself an estimate.
-
-    >>> round_up(1234), round_up(57)
-    (1300, 57)
-    """
+    """Up to two significant digits, for a number that is itself an estimate."""
     digits = max(0, int(math.log10(max(value, 1.0))) - 1)
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
 

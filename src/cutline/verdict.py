@@ -275,10 +275,8 @@ class Verdict(PicklesFields):
     @property
     def needs(self) -> dict[str, Any]:
         """The number of cases needed, as plain values: the range, and the true difference it is for."""
-        needed = self.cases_needed
-        if needed is None:
-            return {"cases_needed": None, "cases_needed_for": None}
-        return {"cases_needed": [needed.low, needed.high], "cases_needed_for": needed.basis}
+        low, high, basis = self.cases_needed or (None, None, None)
+        return {"cases_needed": None if basis is None else [low, high], "cases_needed_for": basis}
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values."""
@@ -294,9 +292,8 @@ class Verdict(PicklesFields):
         }
 
     def __repr__(self) -> str:
-        return (
-            f"Verdict({self.question}: {self.best}, {self.measure} {format_value(self.value.value)}; {self.sentence})"
-        )
+        value = f"{self.measure} {format_value(self.value.value)}"
+        return f"Verdict({self.question}: {self.best}, {value}; {self.sentence})"
 
 
 def verdict_of(
@@ -398,9 +395,8 @@ class Models(MappingResult[str, E]):
                 return row
             if (row.a, row.b) == (b, a):
                 return row.turned()
-        raise InputError(
-            None, f"there is no pair of models {show(a)} and {show(b)}", f"the models are {listed(self.evaluations)}"
-        )
+        remedy = f"the models are {listed(self.evaluations)}"
+        raise InputError(None, f"there is no pair of models {show(a)} and {show(b)}", remedy)
 
     @checked(question=check_text)
     def verdict(self, measure: str, question: str = "") -> Verdict:
@@ -430,9 +426,8 @@ class CasesNeeded(NamedTuple):
         """The range in words."""
         low, high = (round_up(value) for value in (self.low, self.high))
         number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
-        if self.basis == "margin":
-            return f"you would need {number} to detect a difference of {format_value(margin)} (80% power)"
-        return f"you would need {number} to detect a difference of the observed size (80% power)"
+        size = format_value(margin) if self.basis == "margin" else "the observed size"
+        return f"you would need {number} to detect a difference of {size} (80% power)"
 
 
 _TOO_SMALL = 1e6  # standard errors; more cases than any list has would be needed for such a difference
@@ -523,20 +518,14 @@ def parse_condition(text: Any) -> Condition:
     """
     sign = max(_SIGN.finditer(text), key=re.Match.start, default=None) if isinstance(text, str) else None
     measure, limit = ("", "") if sign is None else (text[: sign.start()].strip(), text[sign.end() :].strip())
-    if sign is not None and measure and not limit:
-        remedy = f"write e.g. {show(f'{measure} {sign[0]} 0.8')}"
-        raise InputError(None, f"{show(text)} is not a condition: it has no value", remedy)
-    if sign is None or not measure or measure.endswith("=") or "=" in limit:
-        raise InputError(
-            None, f"{show(text)} is not a condition", "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
-        )
     number = limit.replace("−", "-")  # the minus sign, as sentences have it
     try:
         value = float(number[:-1]) / 100.0 if number.endswith("%") else float(number)
     except ValueError:
-        value = float("nan")
-    if value != value:
-        raise InputError(None, f"{show(limit)} in the condition {show(text)} is not a number", "write e.g. 0.8 or 80%")
+        value = math.nan
+    if sign is None or not measure or measure.endswith("=") or value != value:
+        remedy = "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
+        raise InputError(None, f"{show(text)} is not a condition", remedy)
     pair, one = _DIFFERENCE.fullmatch(measure), _OF_MODEL.fullmatch(measure)
     models: tuple[str, ...] = ()
     if pair is not None:
@@ -625,13 +614,11 @@ def check_conditions(result: Any, conditions: Sequence[str]) -> Check:
     parts = {None: result} if segments is None else dict(segments.evaluations)
     first = next(iter(parts.values()))
     for condition in parsed:
-        if condition.models and not isinstance(first, Models):
-            problem = f"the condition {show(str(condition))} names a model, but one model is checked"
-            raise InputError(None, problem, "check a comparison, with a {score} for each model")
-        if not condition.models and isinstance(first, Models):
-            named = condition._replace(models=(next(iter(first.evaluations)),))
-            problem = f"the condition {show(str(condition))} does not name one of the models"
-            raise InputError(None, problem, f"write e.g. {show(str(named))}")
+        if bool(condition.models) != isinstance(first, Models):
+            named = condition._replace(models=tuple(getattr(first, "evaluations", ()))[:1])
+            wrong = "names a model, but one model is checked" if condition.models else "does not name one of the models"
+            remedy = f"write e.g. {show(str(named))}"
+            raise InputError(None, f"the condition {show(str(condition))} {wrong}", remedy)
     rows: list[dict[str, Any]] = []
     for segment, part in parts.items():
         evaluated = part.first if isinstance(part, Models) else part

@@ -10,7 +10,7 @@ from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
 from ..evaluation import notices_of
 from ..inference.evidence import moves
-from ..segments import why_not_comparable
+from ..segments import note_of, why_not_comparable
 from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
 from .class_words import class_answer, class_comparison_answer
 from .words import (
@@ -266,7 +266,7 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
         if "share_positive" in ev.facts:
             row["positive"] = f"{ev.facts['share_positive']:.1%}"
         row |= {key: ev.estimates[key] for key in keys}
-        rows.append({**row, "note": next((n["note"] for n in seg.table if n["segment"] == name), "")})
+        rows.append({**row, "note": "" if ev is seg.overall else note_of(ev)})
     return rows
 
 
