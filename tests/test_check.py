@@ -227,9 +227,7 @@ def test_several_conditions_are_several_tests() -> None:
 
 
 def test_the_error_of_a_condition_tells_what_is_missing() -> None:
-    with pytest.raises(
-        cl.InputError, match=r"'roc_auc >' is not a condition; write a measure"
-    ):
+    with pytest.raises(cl.InputError, match=r"'roc_auc >' is not a condition; write a measure"):
         parse_condition("roc_auc >")
     with pytest.raises(cl.InputError, match="is not a difference of two models by one measure"):
         parse_condition("roc_auc(new) - f1(old) >= 0")

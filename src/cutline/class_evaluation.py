@@ -400,7 +400,6 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
     words: ClassVar[str] = "class_words.class_comparison_sections"
-    verb: ClassVar[str] = "compare"
     pictures: ClassVar[tuple[str, ...]] = ("forest",)
 
     evaluations: Mapping[str, ClassEvaluation]

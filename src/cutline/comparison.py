@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,14 +27,14 @@ from .decide.model_choice import (
 )
 from .errors import InputError, show
 from .estimate import Interval, Settings
-from .evaluation import Evaluation, evaluate_sample, notices_of, prevalence_facts
+from .evaluation import Evaluation, evaluate_sample, notices_of
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
 from .table import DictResult, HasReport, HasSegments, Table, values_of
-from .types import Floats, MeasureLike
+from .types import Floats
 from .validate import checked, one_of
 from .verdict import Models
 
@@ -51,7 +51,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     """
 
     words: ClassVar[str] = "words.comparison_sections"
-    verb: ClassVar[str] = "compare"
     pictures: ClassVar[tuple[str, ...]] = ("roc", "gain", "dominance", "forest")
 
     evaluations: Mapping[str, Evaluation]
@@ -239,7 +238,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         """Settings, each model's measures and what it gives at the quota, and the differences."""
         return {
             **self.settings.to_dict(),
-            **prevalence_facts(self.prevalence),
+            **({} if self.prevalence is None else {"prevalence": self.prevalence}),
             "quota": self.quota if self.quotas is None else str(self.quotas),
             "threshold": self.threshold,
             "paired": self.paired,
@@ -255,19 +254,14 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
 def compare_samples(
     samples: Mapping[str, Sample],
     *,
-    threshold: float | None,
-    quota: int | float | Quotas | None,
-    measures: Sequence[MeasureLike] | None,
     settings: Settings,
     paired: bool = True,
     margin: float | None = None,
-    prevalence: float | None = None,
     batch: Any = None,
-    facts: Mapping[str, Any] = MappingProxyType({}),
+    **how: Any,
 ) -> Comparison:
-    """Compare models on checked samples; ``facts``: what is known of the table that the rows came from."""
+    """Compare models on checked samples; ``how``: as for :func:`evaluate_sample`."""
     drawn: dict[str, dict[str, Floats]] = {str(name): {} for name in samples}
-    how: dict[str, Any] = {"threshold": threshold, "quota": quota, "measures": measures, "prevalence": prevalence}
     evaluations = {
         str(name): evaluate_sample(
             sample,
@@ -276,7 +270,6 @@ def compare_samples(
             settings=settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k),
             batch=batch[name] if isinstance(batch, Mapping) and not paired else batch,
             replicates_out=drawn[str(name)],
-            facts=facts,
             **how,
         )
         for k, (name, sample) in enumerate(samples.items())
@@ -310,8 +303,5 @@ def samples_of(
         try:
             samples[name] = make_sample(label, column, clusters=own, **labelled)
         except InputError as error:
-            sized = all(hasattr(one, "__len__") and getattr(one, "shape", None) != () for one in (label, column))
-            unequal = paired and sized and len(label) != len(column)
-            more = ", or give each model its own labels with {paired=False}" if unequal else ""
-            raise error.but(model=name, remedy=error.remedy + more) from None
+            raise error.but(model=name) from None
     return samples

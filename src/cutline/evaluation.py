@@ -319,7 +319,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             "threshold": self.threshold,
             "quota": self.quota if self.quotas is None else str(self.quotas),
             **self.settings.to_dict(),
-            **prevalence_facts(self.prevalence),
+            **({} if self.prevalence is None else {"prevalence": self.prevalence}),
             "data": dict(self.facts),
             "notices": self.notices,
             "measures": self.to_dicts(),
@@ -394,9 +394,13 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             sentences.append(f"The threshold {format_value(at)} lies beyond all scores of {ranges}: it takes {taken}.")
     for ev in evaluations:
         if isinstance(ev.rows, BatchRows):
-            sentences += [
-                note for note in _about_batches(ev.rows, ev.quota, ev.settings.level) if note not in sentences
-            ]
+            if ev.rows.n_units < 2:
+                single = "batch" if len(ev.rows.batches) < 2 else "cluster of batches"
+                sentences.append(
+                    f"There is a single {single}, so the variation between batches is unknown and there are no "
+                    "intervals. Without {batch} the rows are taken as the sample."
+                )
+            sentences.append("" if ev.quota is None else getattr(ev.at(quota=ev.quota), "note", ""))
         if isinstance(ev.rows, RowEvidence) and ev.rows.buckets is not None:
             sentences += map(verbatim, ev.rows.buckets.words(ev.specs, ev.estimates))
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
@@ -407,24 +411,6 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if known and ev.ranking.weighted and ev.sample.weight is not None:
             sentences.append(small_size_note(ev.sample.positive, ev.sample.weight))
     return [terms.fill(sentence) for sentence in dict.fromkeys(filter(None, sentences))]
-
-
-def _about_batches(rows: BatchRows, quota: int | float | None, level: float) -> list[str]:
-    """What the batches leave unknown, and where they are too small for the quota."""
-    from .decide.batch_rules import batch_point
-
-    note = "" if quota is None else batch_point(rows, quota=quota, threshold=None, level=level).note
-    single = "batch" if len(rows.batches) < 2 else "cluster of batches"
-    unknown = (
-        f"There is a single {single}, so the variation between batches is unknown and there are no intervals. "
-        "Without {batch} the rows are taken as the sample."
-    )
-    return [*([unknown] if rows.n_units < 2 else []), *([note] if note else [])]
-
-
-def prevalence_facts(prevalence: float | None) -> dict[str, Any]:
-    """The prevalence that a result is for, where one was given."""
-    return {} if prevalence is None else {"prevalence": prevalence}
 
 
 def choose_specs(

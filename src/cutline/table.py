@@ -317,14 +317,13 @@ class HasReport(HasSections):
 class HasSegments(Generic[V]):
     """A result that may also have one for each segment of its rows: where ``by`` was given."""
 
-    verb: ClassVar[str] = "evaluate"
     by_segment: V | None
 
     @property
     def segments(self) -> V:
         """Each segment by itself, and what they have in common, if ``by`` was given."""
         if self.by_segment is None:
-            raise InputError("by", "is missing, so there are no segments", f"pass {{by}} to {self.verb}()")
+            raise InputError("by", "is missing, so there are no segments", "pass {by} where it is made")
         return self.by_segment
 
     @property
