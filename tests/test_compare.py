@@ -589,7 +589,7 @@ def test_refusals() -> None:
         cl.compare(y, [s, s])  # type: ignore[arg-type]
     with pytest.raises(cl.InputError, match="does not name the models"):
         cl.compare(y, {})
-    with pytest.raises(cl.InputError, match=r"model 'b'.*paired=False"):
+    with pytest.raises(cl.InputError, match=r"model 'b'.*one value per case"):
         cl.compare(y, {"a": s, "b": [1, 2, 3]})
     with pytest.raises(cl.InputError, match=r"pass paired=False"):
         cl.compare({"a": y, "b": y}, {"a": s, "b": s})
