@@ -146,8 +146,7 @@ def test_odd_files(call: str, files: dict[str, Path], tmp_path: Path) -> None:
         path = files.get(name, Path(name))
         tried = [_base(call, path), [call.split()[0], str(path)]]
         if call == "sql":
-            tried += [["sql", "--refine", str(path), "--quota", "3"], ["sql", "--share", str(path), "--min-cell", "3"]]
-            tried += [[*_base(call, path), "--edges", str(path)]]
+            tried += [["sql", "--refine", str(path), "--quota", "3"], [*_base(call, path), "--edges", str(path)]]
         for arguments in tried:
             said = _said(arguments)
             if said:

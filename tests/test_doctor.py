@@ -152,7 +152,7 @@ def test_several_classes_are_seen_as_evaluate_sees_them(tmp_path: Path) -> None:
     assert "the right class in" in run(*shlex.split(found.command)[1:], *FAST).stdout
 
 
-def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_path: Path) -> None:
+def test_labels_with_a_third_value(tmp_path: Path) -> None:
     path = tmp_path / "third.csv"
     rows = [f"{('no', 'yes')[k % 3 == 0]},0.{k % 89 + 10}" for k in range(60)]
     path.write_text("\n".join(["y,p", *rows, "unknown,0.5"]) + "\n")
@@ -164,8 +164,6 @@ def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_pa
         "'y' has more than two values: the command below uses 'yes', and the others count as negative" in named.findings
     )
     assert "61 rows" in run(*shlex.split(named.command)[1:], *FAST).stdout
-    path.write_text("y,p\n" + "".join(f"{k % 2},{k}.5{'%' * (k % 2)}\n" for k in range(40)))
-    assert any("'p' contains numbers in 20 cells of 40, but not in one notation" in s for s in cl.doctor(path).findings)
 
 
 def _letters(rng: np.random.Generator, models: tuple[str, ...] = ("lda_", "trees_"), n: int = 120) -> str:

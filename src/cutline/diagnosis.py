@@ -28,10 +28,8 @@ from .verbs import compare, evaluate
 _LABELS = 10  # values of a column of words that could yet be the label, one of them positive
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
-_TIED = 0.1  # share of the pairs that tie from which it is said
 _SHOWN = 12  # columns, scores and findings that are shown; a screen has some forty lines
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
-# Not "count" or "frequency": counts of equal rows are no weights.
 _TOTALS = ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale", "totaal")
 # Words in the names of columns whose rows mostly depend on each other.
 _REPEATING = {"patient", "person", "subject", "customer", "client", "user", "member", "household", "kunde", "patientin"}
@@ -41,6 +39,7 @@ _DAY_CELL = "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}
 _OUTCOMES = {*rules.AFFIRMATIVE, "1", "1.0"}
 _LABEL_NAMES = {"y", "y_true", "label", "class", "target", "outcome", "klasse"}
 _EXAMINED = 200  # columns of text in whose last cell a word for a total is looked for
+# Not "count" or "frequency": counts of equal rows are no weights.
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
 
 
@@ -236,33 +235,17 @@ class _Examination:
             self._say_clusters()
             command = self._command()
         columns = Table(map(self._row, self.profiles), "Columns")
-        return Diagnosis(
-            self.table.name,
-            self.rows,
-            columns,
-            Table(scores, "Scores"),
-            self.label,
-            self.pos_label,
-            balance,
-            tuple(self.findings),
-            command,
-            "; ".join(self.table.understood) or None,
-        )
-
-    # --- columns ------------------------------------------------------------------------------------------------------
+        found = self.label, self.pos_label, balance, tuple(self.findings), command
+        understood = "; ".join(self.table.understood) or None
+        return Diagnosis(self.table.name, self.rows, columns, Table(scores, "Scores"), *found, understood)
 
     def _row(self, p: Profile) -> dict[str, Any]:
         between = f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
         kinds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}
         contents = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
         contents += between + (f" ({p.notation})" if p.notation else "")
-        return {
-            "column": p.name,
-            "contents": contents,
-            "distinct": p.distinct,
-            "missing": p.missing,
-            "could be": ", ".join(self._roles(p)) or "-",
-        }
+        counts = {"distinct": p.distinct, "missing": p.missing}
+        return {"column": p.name, "contents": contents, **counts, "could be": ", ".join(self._roles(p)) or "-"}
 
     def _roles(self, p: Profile) -> list[str]:
         if p.is_index:
@@ -280,8 +263,6 @@ class _Examination:
         elif categories and p.distinct > 0.9 * there and there >= 20 and p.name not in self.scores:
             roles.append("identifier")
         return roles
-
-    # --- what is said -------------------------------------------------------------------------------------------------
 
     def _balance(self) -> str:
         """How many of each class; and which class is positive, where that can be told."""
@@ -351,9 +332,6 @@ class _Examination:
                 self.say(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
                 self.say(f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}")
-            elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
-                share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
-                self.say(f"{p.name!r} contains numbers in {share}, but not in one notation; correct the others")
             if p.is_nearly_number:
                 self.say(f"{p.name!r} contains numbers except in {pluralize(p.strange, 'cell')}; correct them")
 
@@ -370,11 +348,11 @@ class _Examination:
             except InputError as error:
                 self.say(f"{name!r} cannot be evaluated: {error}")
                 continue
-            auc, ties = ev["roc_auc"], ev.facts["tied_pairs"]
+            auc = ev["roc_auc"]
             high, low = (float(ev.ranking.score[k]) for k in (0, -1))
             kind = "probability" if low >= 0 and high <= 1 else "score"
             ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
-            rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ties})
+            rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ev.facts["tied_pairs"]})
             if auc.value == 1.0 or auc.value > 0.9995:
                 perfect = f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}"
                 self.say(f"{perfect}: was it derived from the label, or fitted on these rows?")
@@ -390,8 +368,6 @@ class _Examination:
                     f"{name!r} lies between {between}, so it is not a probability: measures at a threshold "
                     "need --threshold, and measures of probabilities are left out"
                 )
-            if ties > _TIED:
-                self.say(f"{name!r} ties {ties:.0%} of the pairs of a positive and a negative")
         self.chosen = [row["score"] for row in rows]
         probabilities = [row["score"] for row in rows if row["kind"] == "probability"]
         if probabilities and len(probabilities) < len(self.scores):

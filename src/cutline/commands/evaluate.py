@@ -175,6 +175,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
     with one score; cutline sql prints the query that makes them in a warehouse. With --calibration the answer is a
     test, slope and intercept, and the parts of the losses.
     """
+    from ..present.words import default_measures
     from ..verbs import evaluate as evaluate_rows
 
     asked.check()
@@ -222,7 +223,9 @@ def evaluate(asked: EvaluateArguments) -> Report:
                     taken["inclusion"] = table.column(asked.inclusion, "inclusion").name
         if asked.by or facts.get("by"):
             return _evaluate_segments(table, asked, facts, taken)
-        few = _few_measures(asked)
+        few = None  # the measures of a short table
+        if asked.form in ("table", "markdown") and not asked.everything and not asked.measures:
+            few = default_measures(asked.quota) + asked.of_worth
         if asked.html is None:  # the page shows every measure
             taken["measures"] = few or taken["measures"]
         if goal:
@@ -301,15 +304,6 @@ def _report(
     if status:  # then no ranking can be judged; there are measures that one class is enough for
         note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
     return Report(result, facts, settings, document, rows, sections, more, status=status)
-
-
-def _few_measures(asked: EvaluateArguments) -> list[str] | None:
-    """The measures of a short table; None where more or others are wanted."""
-    if asked.form not in ("table", "markdown") or asked.everything or asked.measures:
-        return None
-    from ..present.words import default_measures
-
-    return default_measures(asked.quota) + asked.of_worth
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -604,8 +598,5 @@ def check(asked: CheckArguments) -> Report:
     settings: dict[str, Any] = {"rows": len(rows), "level": asked.level, "resamples": asked.resamples}
     if any(spec.measure.needs_threshold for spec in result.specs.values()):
         settings["threshold"] = result.threshold
-    sections = partial(outcome.sections, terms=COMMAND_LINE)
-    return Report(
-        *(outcome, loaded.facts, settings, outcome.to_dict, outcome.table.to_dicts, sections),
-        status=_STATUS[str(outcome)],
-    )
+    forms = outcome.to_dict, outcome.table.to_dicts, partial(outcome.sections, terms=COMMAND_LINE)
+    return Report(outcome, loaded.facts, settings, *forms, status=_STATUS[str(outcome)])

@@ -137,9 +137,8 @@ def load(
 
 @dataclass(frozen=True)
 class Loaded:
-    """The rows that a command acts on: the table they came from, its columns, and what to say of them."""
+    """The rows that a command acts on, their columns, and what to say of them."""
 
-    table: DuckTable
     columns: Columns
     rows: LoadedColumns
     facts: dict[str, Any]
@@ -212,7 +211,7 @@ def load_models(
                     None, f"{show(amounts[0])} names a column of amounts, which counts lack", "give a number"
                 )
             rows = load_counts(table, asked, counted)
-            return Loaded(table, Columns("", (counted.score,)), rows, counted.facts)
+            return Loaded(Columns("", (counted.score,)), rows, counted.facts)
         if scores is None:
             scores, several = [one_score(table, asked.score)] if asked.score else [], False
         columns = choose_columns(table, asked, scores, several=several)
@@ -220,7 +219,7 @@ def load_models(
         of_rows = {name: rows.scores[name] for name in amounts}
         rows = replace(rows, scores={name: rows.scores[name] for name in columns.scores})
     facts = facts_of(asked, columns) | ({"dropped": rows.dropped} if rows.dropped else {})
-    return Loaded(table, columns, rows, facts, of_rows)
+    return Loaded(columns, rows, facts, of_rows)
 
 
 def facts_of(asked: Arguments, columns: Columns) -> dict[str, Any]:

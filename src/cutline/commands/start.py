@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import runpy
 import sys
 from functools import partial
@@ -166,10 +165,7 @@ def _facts_of(measure: Measure) -> dict[str, Any]:
     }
 
 
-_QUERY = ("label", "scores", *o.LABELS, "by", "batch", "quota", "threshold")
-
-
-class SqlArguments(o.Arguments, takes=[*_QUERY, "missing", "output"]):
+class SqlArguments(o.Arguments, takes=["label", "scores", *o.LABELS, "by", "batch", "quota", "threshold", "output"]):
     """The options of ``sql``."""
 
     table: str | None = option("The table, as the warehouse calls it.", metavar="NAME")
@@ -184,10 +180,6 @@ class SqlArguments(o.Arguments, takes=[*_QUERY, "missing", "output"]):
         type=InputFile(),
         metavar="FILE",
     )
-    share: str | None = option(
-        "The result of the query: print it with small cells joined (--min-cell).", type=InputFile(), metavar="FILE"
-    )
-    min_cell: int | None = option("With --share: the least positives, and negatives, that a bucket shows.", metavar="N")
 
 
 @command(
@@ -197,7 +189,6 @@ class SqlArguments(o.Arguments, takes=[*_QUERY, "missing", "output"]):
   cutline sql --dialect snowflake --table claims --label fraud --score p --by region --where "day >= '2024-01-01'"
   cutline sql --refine result.csv --quota 1000
   cutline sql --dialect bigquery --table shop.visits --label bought --score a --score b
-  cutline sql --share result.csv --min-cell 10 -o shared.csv
 """,
 )
 def sql(asked: SqlArguments) -> None:
@@ -208,34 +199,15 @@ def sql(asked: SqlArguments) -> None:
     together: cutline evaluate north.csv south.csv.
     """
     from ..engines.count_query import sql as query
-    from ..sources.counts import merge_counts
 
-    if (asked.share is None) != (asked.min_cell is None):
-        raise InputError("min_cell", "goes with --share", "give both, or use cutline evaluate --min-cell")
-    if asked.share is not None:
-        others = asked.given - {"share", "min_cell", "missing", "output"}
-        if others:
-            raise InputError(None, f"--share takes no --{min(others).replace('_', '-')}", "leave it out")
-        table = merge_counts([asked.share], min_cell=asked.min_cell, missing=asked.missing or "error")
-        if asked.output is not None:
-            table.to_csv(asked.output)
-            return
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))
-        return
     taken: dict[str, Any] = asked.named(
         *("table", "label", "dialect", "buckets", "batch", "where", "edges", "refine", "quota", "threshold")
     )
     taken |= {"score": asked.scores} if asked.scores else {}
     taken |= {"by": list(asked.by)} if asked.by else {}
     taken |= {"pos_label": asked.pos_label, "neg_label": negative_labels(asked) or None}
-    text = f"{query(**taken)};"
-    if asked.output is None:
-        click.echo(text)
-        return
-    with open(asked.output, "w", encoding="utf-8") as file:
-        file.write(f"{text}\n")
+    with click.open_file(asked.output or "-", "w", encoding="utf-8") as file:
+        file.write(f"{query(**taken)};\n")
 
 
 class ExperimentArguments(o.Arguments):
