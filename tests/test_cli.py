@@ -142,7 +142,7 @@ def test_several_candidates_are_listed(tmp_path: Path) -> None:
     path.write_text("a,b,p\n0,1,0.5\n1,0,0.6\n")
     assert "several columns could be the label: 'a', 'b'" in refused("evaluate", path)
     path.write_text("a,p\n3,0.5\n4,0.6\n")
-    assert "no column with two values" in refused("evaluate", path)
+    assert "no column has two values" in refused("evaluate", path)
 
 
 def test_a_wrong_name_suggests_the_nearest(scored: Path) -> None:
@@ -395,7 +395,7 @@ def test_output_that_cannot_be_written_is_refused_first(scored: Path, tmp_path: 
     goal = tmp_path / "no" / "such.csv"
     done = shell("select", scored, "--score", "p", "--quota", 3, "-o", goal)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"cutline: -o {goal}: folder {goal.parent} does not exist; create it first\n"
+    assert done.stderr == f"cutline: -o {goal}: folder {goal.parent} does not exist; give another name\n"
     page = tmp_path / "no" / "such.html"
     for command in ("evaluate", "compare"):
         assert f"--html {page}: folder {page.parent} does not exist" in refused(command, "absent.csv", "--html", page)

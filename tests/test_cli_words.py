@@ -58,7 +58,7 @@ def test_extrapolate_names_the_column_the_row_and_the_option(people: Path) -> No
 def test_extrapolate_refuses_before_it_reads(tmp_path: Path) -> None:
     assert refused("extrapolate", "absent.csv", "--until", 1.5).startswith("--until is 1.5;")
     assert refused("extrapolate", "absent.csv", "--method", "nosuch").startswith("--method is 'nosuch'")
-    assert "does not exist; create it first" in refused(
+    assert "does not exist; give another name" in refused(
         "extrapolate", "absent.csv", "--plot", tmp_path / "no" / "x.png"
     )
 

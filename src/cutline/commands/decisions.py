@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class CutArguments(
-    o.Arguments,
-    takes=[*o.ONE_MODEL, *o.LABELS, "weight", *o.GOALS, *o.ERROR_COSTS, *o.DRAWN, *o.READING, *o.PRINTED],
+    o.Arguments, takes=[*o.ONE_MODEL, *o.LABELS, "weight", *o.GOALS, *o.ERROR_COSTS, *o.DRAWN, *o.READING, *o.PRINTED]
 ):
     """The options of ``cut``."""
 
@@ -111,7 +110,7 @@ def plan(asked: PlanArguments) -> Report:
     made = plan_arrays(*loaded.arrays, **how)
 
     def document() -> dict[str, Any]:
-        here = {"threshold": made.cut.threshold, "hits_here": made.cut.tp} if made.cut is not None else {}
+        here = {"threshold": getattr(made.cut, "threshold", None), "hits_here": getattr(made.cut, "tp", None)}
         here |= {"next_hits_low": made.next_hits.low, "next_hits_high": made.next_hits.high}
         size = {"rows": len(made.taken) - 1, "n_resamples": asked.resamples}
         return {**size, **made.to_dict(), **here, "curve": made.curve.to_dicts()}
@@ -189,10 +188,7 @@ def screen(asked: ScreenArguments) -> Report:
         problem = f"--stage {pattern}: a stage has one score, not {listed(loaded.columns.scores)}"
         raise InputError(None, problem, "name one of them")
     made = screen_arrays(
-        loaded.rows.positive,
-        [(scores[name], keep) for name, keep in asked.stages],
-        cost=asked.costs,
-        **asked.drawn,
+        loaded.rows.positive, [(scores[name], keep) for name, keep in asked.stages], cost=asked.costs, **asked.drawn
     )
 
     settings = {"rows": len(loaded.rows), "level": asked.level, "resamples": asked.resamples}
@@ -275,8 +271,7 @@ def label_plan(asked: LabelPlanArguments) -> Report:
 
 
 class SelectArguments(
-    o.Arguments,
-    takes=["file", "score", "negate", "batch", "seed", *o.READING, "output", "quota", "quiet"],
+    o.Arguments, takes=["file", "score", "negate", "batch", "seed", *o.READING, "output", "quota", "quiet"]
 ):
     """The options of ``select``."""
 

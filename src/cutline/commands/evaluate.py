@@ -107,10 +107,7 @@ class JudgeArguments(o.Arguments):
         return {**taken, "classes": self.order, "ordered": bool(self.ordered or self.order)}
 
 
-class EvaluateArguments(
-    JudgeArguments,
-    takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED, "fairness", *o.GOALS],
-):
+class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED, "fairness", *o.GOALS]):
     """The options of ``evaluate``."""
 
     more: tuple[str, ...] = argument(nargs=-1, type=o.InputFile(), metavar="[COUNTS]...")
@@ -120,13 +117,10 @@ class EvaluateArguments(
         section="Other kinds of files",
     )
     approximate: bool = option(
-        "Answer from counts by bucket of the score, without a sort, with bounds for each value.",
-        section="Large files",
+        "Answer from counts by bucket of the score, without a sort, with bounds for each value.", section="Large files"
     )
     tolerance: float | None = option(
-        "As --approximate, but sort the rows if bounds are wider than this.",
-        metavar="WIDTH",
-        section="Large files",
+        "As --approximate, but sort the rows if bounds are wider than this.", metavar="WIDTH", section="Large files"
     )
     score: str | None = column(
         "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given

@@ -33,7 +33,6 @@ NAMES = {
     "n_resamples": "--resamples",
     "clusters": "--cluster",
     "sample_weight": "--weight",
-    "n_classes": "--among",
     "keep": "--stage",
     "stages": "--stage",
     "y_true": "--label",
@@ -59,22 +58,16 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("label", "score", "scores", "negate", "positive", "negative", "rest_negative", "ignore_case", "weight"),
         "worth",
     ),
-    "Other kinds of files": (
-        *("positives", "negatives", "rows", "low", "high"),
-        *("gallery", "metric"),
-    ),
+    "Other kinds of files": ("positives", "negatives", "rows", "low", "high", "gallery", "metric"),
     "Options": (),
     "Where to cut": (
-        *("quota", "threshold", "recall", "precision", "specificity", "fpr"),
-        *("cost_fp", "cost_fn", "prevalence", "cut_by", "list_size"),
+        *("quota", "threshold", "recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn", "prevalence"),
+        *("cut_by", "list_size"),
     ),
     "Groups of rows": ("ordered", "order", "by", "batch", "cluster"),
-    "Measures and intervals": (
-        *("measures", "everything", "level", "seed", "resamples"),
-        *("no_intervals", "interval"),
-    ),
+    "Measures and intervals": ("measures", "everything", "level", "seed", "resamples", "no_intervals", "interval"),
     "Output": ("form", "quiet", "html", "plot", "plot_kind", "output"),
-    "Reading the file": (*("where", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding", "missing"),),
+    "Reading the file": ("where", "sheet", "skip_rows", "delimiter", "quote", "decimal", "encoding", "missing"),
     "Large files": ("engine", "memory_limit", "threads", "temp_directory"),
 }
 
@@ -206,9 +199,7 @@ class Arguments:
         "The positive label (default: 1 or true); may be repeated.", metavar="VALUE", multiple=True
     )
     negative: tuple[str, ...] = option(
-        "With --positive: a negative label; repeat it. Any other label is an error.",
-        metavar="VALUE",
-        multiple=True,
+        "With --positive: a negative label; repeat it. Any other label is an error.", metavar="VALUE", multiple=True
     )
     rest_negative: bool = option("With --positive: all other labels are negative.")
     ignore_case: bool = option("Labels that differ only in case or in spaces around them are one label.")
@@ -312,11 +303,7 @@ class Arguments:
     plot: str | None = option("Also save a plot (.png, .svg, .pdf).", type=OutputFile(), metavar="PATH")
     plot_kind: str | None = option("Draw this plot alone: roc, gain, hit_rate, qrecall, …", metavar="KIND")
     output: str | None = option(
-        "Write here (.csv, .tsv, .parquet, .jsonl).",
-        "-o",
-        "--output",
-        type=OutputFile(),
-        metavar="PATH",
+        "Write here (.csv, .tsv, .parquet, .jsonl).", "-o", "--output", type=OutputFile(), metavar="PATH"
     )
 
     def __init_subclass__(cls, takes: Sequence[str] = ()) -> None:
@@ -385,11 +372,7 @@ class Command(click.Command):
     """
 
     def __init__(
-        self,
-        options: type[Arguments],
-        function: Callable[[Any], Report | None],
-        renames: Mapping[str, str],
-        **how: Any,
+        self, options: type[Arguments], function: Callable[[Any], Report | None], renames: Mapping[str, str], **how: Any
     ) -> None:
         self.options, self.function = options, function
         self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
@@ -432,6 +415,8 @@ class Command(click.Command):
             if isinstance(param.type, click.Path) and given_path is not None:
                 name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).strip("[].")
                 each = given_path if isinstance(given_path, tuple) else (given_path,)
+                if any("\0" in path for path in each):
+                    raise InputError(None, "a zero byte is in no file's name", "give another name", where=name)
                 paths[type(param.type)] |= {name if len(each) == 1 else f"{name} {path}": path for path in each}
         default = click.core.ParameterSource.DEFAULT
         given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)

@@ -56,7 +56,6 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
             problem = f"{table.name} is read from many files"
             raise InputError(None, problem, "name its columns with {label} and {score}")
         return Columns(asked.label, tuple(dict.fromkeys(scores)))
-
     counts = asked.named(*COUNTS)
     if counts:
         raise InputError(next(iter(counts)), "names counts, and this needs rows", "leave it out")

@@ -108,11 +108,8 @@ def measures(asked: MeasuresArguments) -> None:
     from ..catalogue.declare import measures as catalogue
     from ..present.render import as_text, markdown_table
 
-    named = asked.name is not None
-    if asked.name is not None:
-        rows = [_facts_of(measure(asked.name, several=asked.family == "classes"))]
-    else:
-        rows = [_facts_of(m) for m in catalogue(asked.family)]
+    named = [] if asked.name is None else [measure(asked.name, several=asked.family == "classes")]
+    rows = [_facts_of(m) for m in named or catalogue(asked.family)]
     if asked.form == "json":
         emit(as_json(rows[0] if named else rows))
     elif asked.form == "csv":
@@ -129,10 +126,7 @@ def measures(asked: MeasuresArguments) -> None:
         columns = ["family", "name", "better", "range", "title", "same_as"]
         with_range = ({**row, "range": f"{row['low']:g} … {row['high']:g}"} for row in rows)
         shown = Table(({name: row[name] for name in columns} for row in with_range), group="family")
-        if asked.form == "markdown":
-            say(markdown_table(shown))
-        else:
-            say(as_text([Section("measures", [shown])]))
+        say(markdown_table(shown) if asked.form == "markdown" else as_text([Section("measures", [shown])]))
 
 
 def _facts_of(measure: Measure) -> dict[str, Any]:

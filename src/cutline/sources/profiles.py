@@ -227,11 +227,9 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
     possible = label_candidates(table, found)
     if len(possible) == 1:
         return possible[0]
-    if not possible:
-        problem = f"{table.name} has no column with two values that could be the label"
-        raise InputError(None, problem, f"choose one with {{label}} (columns: {listed(table.names)})")
-    problem = f"{table.name}: several columns could be the label: {listed(possible)}"
-    raise InputError(None, problem, f"choose one with {{label}}{_DOCTOR}")
+    several = f"several columns could be the label: {listed(possible)}"
+    problem = several if possible else f"no column has two values and could be the label (of {listed(table.names)})"
+    raise InputError(None, f"{table.name}: {problem}", f"choose one with {{label}}{_DOCTOR}")
 
 
 def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, comparable: bool = True) -> list[str]:
@@ -242,9 +240,6 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
         more = f" ({listed(passed)} only numbers the rows)" if len(passed) == 1 else ""
         said = f"{table.name} has no column of numbers that could be the score{more}"
         raise InputError(None, said, "choose one with {score}")
-    if several and len(possible) < 2:
-        said = f"{table.name} has only one column that could be a score, {show(possible[0])}"
-        raise InputError(None, said, "a comparison needs two: name them with {score}")
     if not several and len(possible) > 1:
         instead = ", or compare them with: cutline compare" if comparable else ""
         said = f"{table.name}: several columns could be the score: {listed(possible)}"
