@@ -63,11 +63,8 @@ def cut(asked: CutArguments) -> Report:
     if asked.output is not None:
         made.save(asked.output, score=loaded.score)
         note(f"cut: {asked.output}")
-
-    def document() -> dict[str, Any]:
-        return {**made.to_dict(), "here": made.point.to_dict()}
-
     settings = {"rows": len(loaded.rows), **goal, "seed": asked.seed}
+    document = lambda: {**made.to_dict(), "here": made.point.to_dict()}  # noqa: E731
     return Report(made, loaded.facts, settings, document, made.here.to_dicts)
 
 
@@ -120,8 +117,8 @@ def plan(asked: PlanArguments) -> Report:
         from ..verbs import evaluate
 
         ev = evaluate(*loaded.arrays, name=loaded.score, quota=made.quota or None, **rows)
-        source = {} if loaded.amounts else prices
-        ev.to_html(path, source=loaded.facts, title=f"Plan for {loaded.score}", plan=made, **source)
+        shown = {"source": loaded.facts, "plan": made, **({} if loaded.amounts else prices)}
+        ev.to_html(path, title=f"Plan for {loaded.score}", **shown)
 
     settings = {
         "rows": len(loaded.rows),

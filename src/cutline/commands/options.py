@@ -415,8 +415,6 @@ class Command(click.Command):
             if isinstance(param.type, click.Path) and given_path is not None:
                 name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).strip("[].")
                 each = given_path if isinstance(given_path, tuple) else (given_path,)
-                if any("\0" in path for path in each):
-                    raise InputError(None, "a zero byte is in no file's name", "give another name", where=name)
                 paths[type(param.type)] |= {name if len(each) == 1 else f"{name} {path}": path for path in each}
         default = click.core.ParameterSource.DEFAULT
         given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
