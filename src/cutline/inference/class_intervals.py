@@ -285,8 +285,7 @@ def estimate_classes(
         value, undefined = values[spec], 0
         if spec in drawn:
             method = "bca" if interval == "bootstrap" else interval
-            rounding = 1e-9 * max(1.0, abs(value))  # of sums of weights
-            replicates = Replicates(value, drawn[spec], Influences.of_units(units[spec]), rounding)
+            replicates = Replicates(value, drawn[spec], Influences.of_units(units[spec]))
             (low, high), undefined = replicates.interval(method, level), replicates.undefined
         else:
             inputs = _ClassInputs(spec, value, units[spec], totals, influence, level)

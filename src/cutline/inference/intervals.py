@@ -15,13 +15,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, why_undefined
-from ..catalogue.declare import Measure, Spec
+from ..catalogue.declare import Spec
 from ..catalogue.ranks import partial_span
 from ..errors import InputError
 from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
@@ -41,7 +40,6 @@ from .closed_forms import (
     loss_moments,
     mean_score_limits,
     newcombe_limits,
-    pieces,
     qrecall_limits,
 )
 from .evidence import Evidence
@@ -295,7 +293,9 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
     given = dict(inputs.spec.arguments)
     if measure.interval == "information":
         given.setdefault("prior", ranking.n_pos / ranking.cases)
-    p, each = _case_losses(measure, ranking.score, given)
+    assert measure.case_loss is not None
+    p = ranking.score.astype(np.float64)
+    each = measure.case_loss(p, **given)  # what a positive and a negative of each score lose
     if measure.one_class_needs and measure.one_class_needs not in given:
         # The weights of the balanced cross-entropy are the sample's class shares. With P and N the sums of losses of
         # either class, a positive counts (n⁻·ℓ + N)/n − v, a negative (n⁺·ℓ + P)/n − v: their mean is the measure v.
@@ -313,18 +313,6 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
         freedom += _PRIOR_CASES
     cases = min(moments.cases, inputs.evidence.units)
     return mean_score_limits(v, ratio, cases, limits.t_quantile(inputs.level, freedom)), moments
-
-
-def _case_losses(
-    measure: Measure, score: NDArray[Any], given: Mapping[str, Any]
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    """The scores as numbers, and what a positive and a negative of each lose, piece by piece."""
-    assert measure.case_loss is not None
-    p = score.astype(np.float64)
-    if_positive, if_negative = np.empty(len(p)), np.empty(len(p))
-    for at in pieces(len(p)):
-        if_positive[at], if_negative[at] = measure.case_loss(p[at], **given)
-    return p, (if_positive, if_negative)
 
 
 def _moving_cut(inputs: IntervalInputs, recall: bool) -> Interval:

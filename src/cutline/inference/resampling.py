@@ -416,16 +416,11 @@ class Resampled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """A statistic on the sample and on its replicates.
-
-    ``influences``: those of rows or units; ``rounding``: by how much a replicate may differ from the value and still
-    count as equal.
-    """
+    """A statistic on the sample and on its replicates, and the influences of rows or units on it."""
 
     value: float
     values: NDArray[np.float64]
     influences: Influences | None = None
-    rounding: float = 0.0
 
     @property
     def undefined(self) -> int:
@@ -444,7 +439,8 @@ class Replicates:
             low, high = _quantiles(drawn, [tail, 1.0 - tail])
             return Interval(2 * self.value - high, 2 * self.value - low)
         # bca: levels of the percentiles, corrected for bias and skewness (Efron 1987)
-        equal = (drawn == self.value) | (np.abs(drawn - self.value) <= self.rounding)
+        with np.errstate(invalid="ignore"):  # sums of weights round; a likelihood ratio may be infinite
+            equal = (drawn == self.value) | (np.abs(drawn - self.value) <= 1e-9 * max(1.0, abs(self.value)))
         below = (np.count_nonzero((drawn < self.value) & ~equal) + 0.5 * np.count_nonzero(equal)) / len(drawn)
         edge = 0.5 / len(drawn)
         bias = normal_quantile(min(max(below, edge), 1.0 - edge))
