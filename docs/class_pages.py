@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from site_texts import CLASS_SYMBOLS
 
 import cutline as cl
 from cutline.catalogue.declare import Measure
-from cutline.catalogue.matrix_measures import CLASS_SYMBOLS
 from cutline.reference import explain
 
 READS = {

@@ -18,10 +18,11 @@ import api_pages
 import class_pages
 import numpy as np
 from class_pages import class_methods
+from site_texts import SYMBOLS
 
 import cutline as cl
 from cutline.catalogue.chance import describe_chance
-from cutline.catalogue.declare import FAMILIES, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
+from cutline.catalogue.declare import FAMILIES, REQUIRED, TIE_RULES, Measure, make_spec
 from cutline.decide.model_choice import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
 from cutline.reference import explain

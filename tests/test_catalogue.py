@@ -7,6 +7,8 @@ import inspect
 import itertools
 import math
 import re
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,7 @@ import pytest
 
 import cutline as cl
 from cutline.catalogue.compute import plan_sweeps
-from cutline.catalogue.declare import SYMBOLS, TIE_RULES, make_spec
-from cutline.catalogue.matrix_measures import CLASS_SYMBOLS
+from cutline.catalogue.declare import TIE_RULES, make_spec
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 from cutline.sweep import sweep
@@ -607,7 +608,8 @@ def signs(latex: str) -> set[str]:
 
 @by_name
 def test_the_signs_of_every_formula_are_explained(m: Any) -> None:
-    assert signs(m.latex) <= {sign for said in (*SYMBOLS, *CLASS_SYMBOLS) for sign in signs(said)}
+    texts = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "site_texts.py"))
+    assert signs(m.latex) <= {sign for said in (*texts["SYMBOLS"], *texts["CLASS_SYMBOLS"]) for sign in signs(said)}
 
 
 @by_scored

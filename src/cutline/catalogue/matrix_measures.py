@@ -27,20 +27,6 @@ from .probability import CHECK_LOG, log_losses
 # The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too.
 _LOG_EPS = 2.0**-52
 
-CLASS_SYMBOLS = {
-    r"n, K": "number of cases, of classes",
-    r"n_{kl}, n_{k\cdot}, n_{\cdot k}": "cases of class k predicted as class l, cases of class k, cases predicted as k",
-    r"y_i, \hat y_i": "real and predicted class of case i",
-    r"p_{ik}": "score, or predicted probability, of class k for case i",
-    r"o_{ik}": "1 if case i belongs to class k, else 0",
-    r"r_i": "place of the real class of case i when its scores are sorted, 1 being the highest",
-    r"v_{kl}": "weight of the confusion of classes k and l",
-    r"A(k\mid l)": "probability that a case of class k scores higher for class k than one of class l; ties count ½",
-    r"m_k": "the binary measure of class k against the rest",
-    r"\mathrm{AP}_k, \pi_k": "average precision of class k against the rest; share of class k",
-    r"e_j": "share of errors among the j most confident predictions",
-}
-
 _declare = partial(declare, family="classes")
 
 
