@@ -336,3 +336,12 @@ def test_files_that_a_killed_process_left_are_removed_by_the_next(tmp_path: Path
     with write_whole(tmp_path / "out.csv") as beside:
         beside.write_text("whole")
     assert {path.name for path in tmp_path.iterdir()} == {fresh.name, other.name, "out.csv"}
+
+
+def test_a_cell_that_is_no_number_is_not_left_out_as_a_missing_one(tmp_path: Path) -> None:
+    path = text(tmp_path / "t.csv", "y,p\n1,0.95\n0,x\n1,0.25\n0,\n")
+    with pytest.raises(cl.InputError, match="data row 2 is 'x'"):
+        evaluate(path, label="y", score="p", missing="drop")
+    path = text(tmp_path / "u.csv", "y,p\n1,0.95\n0,0.5\n2,0.25\n0,\n")
+    with pytest.raises(cl.InputError, match="more than two labels"):
+        evaluate(path, label="y", score="p", missing="drop")

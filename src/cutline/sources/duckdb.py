@@ -205,7 +205,7 @@ class DuckTable(SqlTable):
             numbers = [cells[k] for k, (role, _) in enumerate(wanted) if role in ("y_score", "sample_weight")]
             if not all(rules.are_plain(np.ma.getdata(column)) for column in numbers):
                 return None
-            plain = replace(roles, pos_label=None, neg_label=None)
+            plain = replace(roles, pos_label=None, neg_label=None, missing="error")
             rows = MemoryTable(self.name, [name for _, name in wanted], cells.__getitem__).rows(plain)
         except InputError:
             return None
