@@ -7,9 +7,8 @@ into a distribution of favorability.
 from __future__ import annotations
 
 from .extrapolation_result import Extrapolation, GrowthComparison, GrowthTable, Observed
-from .extrapolator import every_method, extrapolate
+from .extrapolator import every_method, extrapolate, extrapolate_cost, extrapolate_review
 from .favorability import Favorability
-from .growth_tables import extrapolate_cost, extrapolate_review
 from .methods import FunctionBasis, LinearSpline
 from .tasks import GrowthMethod, Note
 

@@ -140,9 +140,7 @@ def accuracy_interval(
     """Interval on the logit scale from two sources: other classes (replicates) and other methods (members).
 
     Replicates serve for their spread alone: a resample repeats classes, which lifts its accuracies, so their place
-    is off while their scatter is right. Members are all methods that the back-test does not exclude, each with the
-    same weight: those that the mean leaves out because they scatter may still be right. ``untested`` is a third spread,
-    of what neither of them shows.
+    is off while their scatter is right. ``untested`` is a third spread, of what neither of them shows.
     """
     from scipy.special import ndtri
 
@@ -382,20 +380,9 @@ class Extrapolation(GrowthResult):
     def _error_ends(self, k: float, top: int, value: float, n: float) -> tuple[float, float]:
         """Both ends by a model of the error, if ``n`` classes were tested (and ``k1`` grew with them).
 
-        On the logit scale, with half an error and half a success more, the half-width at 90% is the root of
-
-            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 1.15² (1 + 0.1 g)² / (0.8 + e) + (0.3 b)²  downwards,
-            0.9 deff · Var(U^(k−1)) / (n A²(1 − A)²) + 0.55² (1 + 0.1 g)² / (0.8 + e) + (0.2 a)² + (1.5 h)²  upwards,
-
-        with ``g = log(k/k1)``:
-
-        how the mean of so many cases scatters, what ``e`` classes' worth of errors could not test, how far the lowest
-        of the plausible methods is below at ``k`` (``b``) and the highest above (``a``), and how far the fit is below
-        what was seen at ``k1`` (``h``), as it is where classes gather in clumps and accuracy falls more slowly than
-        any method expects. ``deff`` is the jackknife's variance at ``k1`` over that of one independent case per class;
-        as far as it is below 1, the several cases of a class count as more errors, twice as many at most. With more
-        classes tested, ``a``, ``b`` and ``h`` shrink with the distance that is left. Other levels by Student's t with
-        five degrees of freedom.
+        docs/extrapolation.md ("Intervals and their limits") has the formula: how the mean of so many cases scatters,
+        what errors could not test, how far the lowest and the highest plausible method are away at ``k``, and how far
+        the fit is below what was seen at ``k1``. With more classes tested, the last two shrink with the distance left.
         """
         tested = self.observed.wins.n_tested
         seen, error = self.observed.value_and_error(self.n_classes, top)
