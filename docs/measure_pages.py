@@ -24,7 +24,7 @@ import cutline as cl
 from cutline.catalogue.chance import describe_chance
 from cutline.catalogue.declare import FAMILIES, REQUIRED, TIE_RULES, Measure, make_spec
 from cutline.decide.model_choice import GOALS
-from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
+from cutline.present.words import ARROWS, FAMILY_TITLES
 from cutline.reference import explain
 
 # means over classes have no function, and pages of their own
@@ -323,6 +323,11 @@ def _interval(one: Measure) -> str:
 # --- all of them ------------------------------------------------------------------------------------------------
 
 
+def _is_another(one: Measure) -> bool:
+    """Whether a measure is a function of another, whatever the ranking; not only where a condition holds."""
+    return "where" not in one.same_as and any(name in NAMES for name in re.findall(r"\w+", one.same_as))
+
+
 def _index() -> str:
     blocks = [
         "# All measures",
@@ -336,7 +341,7 @@ def _index() -> str:
             if m.family == family
         ]
         blocks += [f"## {FAMILY_TITLES[family]}", _table(("measure", "name", "better", "meaning"), rows)]
-    rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
+    rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if _is_another(m)]
     blocks += [
         "## Several classes",
         "`cl.evaluate` computes measures for more than two classes; they have [their own pages](classes/index.md).",

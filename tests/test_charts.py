@@ -14,7 +14,7 @@ from cutline.present.charts import USUAL, colour
 from cutline.present.figures import FIGURES, NEGATIVES, POSITIVES, histogram
 from cutline.present.page import page
 from cutline.present.plots import plot as draw
-from cutline.sklearn import HitRateDisplay
+from cutline.sklearn import GainDisplay
 
 LEFT, RIGHT, TOP, BOTTOM = USUAL[2:]
 
@@ -120,8 +120,8 @@ def test_a_histogram_paints_each_class_in_its_own_colour() -> None:
 
 def test_a_second_display_on_the_same_axes_has_a_colour_of_its_own() -> None:
     y, score, _ = random_list(3)
-    first = HitRateDisplay.from_predictions(y, score, name="one", ax=Figure().add_subplot(), n_resamples=50)
-    second = HitRateDisplay.from_predictions(y, -score, name="two", ax=first.ax_, n_resamples=50)
+    first = GainDisplay.from_predictions(y, score, name="one", ax=Figure().add_subplot(), n_resamples=50)
+    second = GainDisplay.from_predictions(y, -score, name="two", ax=first.ax_, n_resamples=50)
     assert second.line_.get_color() == colour(1)
     drawn = {line.get_label(): line.get_color() for line in first.ax_.get_lines()}
     assert (drawn["one"], drawn["two"]) == (colour(0), colour(1))

@@ -1,4 +1,4 @@
-"""The page of several classes: what it holds, and that the class picker opens the page of one class."""
+"""The page of several classes: what it holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.test_classes import NAMES, forest
-from tests.test_page_browser import COMPLETE, HOSTILE, browser  # noqa: F401
+from tests.test_page_browser import HOSTILE, browser  # noqa: F401
 
 import cutline as cl
 
@@ -39,35 +39,11 @@ def test_the_page_says_what_the_evaluation_says(trees: Any, written: Path) -> No
         assert f"{row['share_of_class']:.1%}" in text
 
 
-def test_the_picker_opens_the_page_of_one_class(written: Path, browser: Any) -> None:  # noqa: F811
-    page = browser.new_page()
-    broken: list[str] = []
-    page.on("pageerror", lambda error: broken.append(str(error)))
-    page.goto(written.as_uri())
-    assert page.locator("#confusion table").first.locator("tbody tr").count() == 4
-    assert page.locator("#class-page").is_hidden()
-    names = page.locator("#pick option").all_text_contents()[1:]
-    assert set(names) == {*NAMES[:3], HOSTILE}
-    page.select_option("#pick", label="ash")
-    frame = page.frame_locator("#class-page")
-    frame.locator("h1", has_text="ash against the rest").wait_for()
-    inner = next(f for f in page.frames if f != page.main_frame)
-    inner.wait_for_function(COMPLETE)
-    assert inner.evaluate("document.documentElement.dataset.failed") is None
-    assert frame.locator("#explorer").count() == 1
-    page.select_option("#pick", label=HOSTILE)
-    frame.locator("h1", has_text="<img").wait_for()
-    assert page.evaluate("window.broken") is None
-    assert not broken
-    page.close()
-
-
 def test_hard_predictions_have_a_page_without_what_needs_scores(tmp_path: Path) -> None:
     y, p = forest(60, 3)
     ev = cl.evaluate(y, predicted=p.argmax(axis=1))
     text = ev.to_html(tmp_path / "hard.html").read_text(encoding="utf-8")
     assert "need scores" in text
-    assert 'id="pick"' not in text
     many = cl.evaluate(np.arange(90) % 45, predicted=np.arange(90) % 44, interval=None)
     assert "too large to be read cell by cell" in many.to_html(tmp_path / "many.html").read_text(encoding="utf-8")
 
@@ -83,9 +59,8 @@ def test_a_comparison_of_several_classes_has_a_page(tmp_path: Path, browser: Any
     assert HOSTILE not in text
     page = browser.new_page()
     page.goto(path.as_uri())
-    assert page.locator("#chart-dots").bounding_box()["y"] < 500
-    right = compared["net"]["accuracy"]
-    assert f"net {right.value:.1%} ({right.low:.1%} to {right.high:.1%})" in page.locator("#chart-dots").get_attribute(
+    assert page.locator("#chart-forest").bounding_box()["y"] < 500
+    assert f"net: accuracy {compared['net']['accuracy'].value:.3f}" in page.locator("#chart-forest").get_attribute(
         "aria-label"
     )
     assert "Use net: Accuracy" in page.inner_text(".answer")

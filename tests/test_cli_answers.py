@@ -77,7 +77,7 @@ def test_a_cut_by_what_it_gives(name: str, value: float) -> None:
     text = run(*ONE, f"--{name}", value).stdout
     assert re.search(r"kept on new data (about half the time|with a probability of about \d+%)", text)
     assert re.search(r"Precision +[\d.]+% +[\d.]+% to [\d.]+%", text)
-    assert re.search(r"precision +0\.\d+ +0\.\d+ … 0\.\d+", run(*ONE, f"--{name}", value, "--all").stdout)
+    assert re.search(r"precision +↑ +0\.\d+ +0\.\d+ … 0\.\d+", run(*ONE, f"--{name}", value, "--all").stdout)
 
 
 def test_one_cut_at_a_time() -> None:
@@ -120,8 +120,7 @@ def test_a_picture_of_one_kind(tmp_path: Path) -> None:
     both = [tmp_path / "all.svg", tmp_path / "roc.svg"]
     run(*ONE, "--plot", both[0])
     run(*ONE, "--plot", both[1], "--plot-kind", "roc")
-    panels = [path.read_text(encoding="utf-8").count('id="axes_') for path in both]
-    assert panels[0] > panels[1] == 1
+    assert all(path.read_text(encoding="utf-8").count('id="axes_') == 1 for path in both)
     assert refused(*ONE, "--plot", both[1], "--plot-kind", "rok") == "--plot-kind is 'rok'; did you mean 'roc'?"
     assert refused(*ONE, "--plot-kind", "roc") == "--plot-kind needs a file to draw into; add --plot PATH"
     run(*ONE, "--plot", both[1], "--plot-kind", "profit", "--cost", 1, "--value", 3)

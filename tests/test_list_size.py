@@ -13,7 +13,7 @@ import pytest
 
 import cutline as cl
 from cutline.decide.list_size import thinned_hits
-from cutline.present.plot_data import list_size_frame
+from cutline.present.figures import list_sizes
 from cutline.results import ListSizePoint
 from test_cli import refused, run
 
@@ -172,8 +172,8 @@ def test_a_share_is_one_of_that_list() -> None:
     ev = cl.evaluate(*sample(6, 400), quota=0.05, interval=None)
     assert ev.at(quota=0.05, list_size=4000).taken == 200
     assert ev.at(quota=0.05).taken == 20
-    (row,) = [row for row in list_size_frame(ev, list_size=4000) if row["list_size"] == 4000]
-    assert row["places"] == 200
+    (given,) = [mark for mark in list_sizes(ev, list_size=4000).marks if mark.shape == "point"]
+    assert (given.x, given.y) == (4000, ev.at(quota=0.05, list_size=4000).tp)
     assert "in 200 places" in next(iter(ev.sections(list_size=4000))).sentences[0]
 
 

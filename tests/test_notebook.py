@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.estimate import Estimate
 from cutline.extrapolation import Extrapolation
-from cutline.present.charts import BAR_WIDTH, USUAL, Chart, colour, interval_bar
+from cutline.present.charts import USUAL, Chart, colour
 from cutline.present.figures import MOST_LINES, MOST_PAIRS
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = USUAL
@@ -32,9 +31,6 @@ def parsed(result: Any) -> ElementTree.Element:
         tag = element.tag
         assert tag not in ("script", "img", "style", "foreignObject", "iframe")
         assert not [name for name in element.attrib if name.startswith("on")]
-        if tag == "svg" and element.get("aria-hidden") is None and element.get("width") == str(BAR_WIDTH):
-            assert element.get("role") == "img"
-            assert element.get("aria-label")
         if element.get("class") == "chart":
             assert element.get("role") == "img"
             assert len(element.get("aria-label") or "") > 5
@@ -108,28 +104,6 @@ def test_the_cut_stands_among_the_scores(ev: cl.results.Evaluation) -> None:
     (cut,) = points(scores, (0, 1), (0, 1))
     assert abs(cut[0][0] - 0.5) < 0.01  # the fifth score is the first that gets no place
     assert len(list(scores.iter("polygon"))) == 2
-
-
-def test_each_measure_has_its_bar_in_its_place(ev: cl.results.Evaluation) -> None:
-    table = parsed(ev).findall(".//table")[-1]
-    assert table is not None
-    rows = {row[0].text: row for row in table.iter("tr") if row[0].tag == "td"}
-    assert {"Hit rate at 4", "ROC AUC", "Brier score ↓"} <= set(rows)
-    bar = rows["ROC AUC"].find(".//svg")
-    assert bar is not None
-    at = float(bar.findall("path")[2].attrib["d"].removeprefix("M").split()[0])
-    assert (at - 3) / (BAR_WIDTH - 6) == pytest.approx(ev["roc_auc"].value, abs=0.01)
-    ends = re.findall(r"M(\S+) 6H(\S+)", bar.findall("path")[1].attrib["d"])[0]
-    low, high = ((float(end) - 3) / (BAR_WIDTH - 6) for end in ends)
-    assert (low, high) == pytest.approx(tuple(ev["roc_auc"].interval), abs=0.01)
-
-
-def test_a_bar_without_interval_or_with_an_open_end() -> None:
-    assert interval_bar(Estimate("m", 0.5), (0, 1)).count("<path") == 2
-    assert interval_bar(Estimate("m", 0.5, 0.4, 0.6), (0, 1)).count("<path") == 3
-    assert interval_bar(Estimate("m", math.nan), (0, 1)) == ""
-    assert interval_bar(Estimate("m", math.inf, 1.0, math.inf), (0, 1)) == ""
-    ElementTree.fromstring(interval_bar(Estimate("m", 3.0, 1.0, math.inf), (0, 4)))
 
 
 @pytest.mark.parametrize("rows", [1_000, 200_000])
@@ -250,15 +224,6 @@ def test_a_plan_marks_its_best_cut() -> None:
     assert near(line[-1], (10, plan.profits[-1]), 10, ends[1] - ends[0])
 
 
-def test_a_cut_shows_who_is_taken(ev: cl.results.Evaluation) -> None:
-    picture = pictures(ev.at(quota=4))["Taken and left"]
-    widths = []
-    for bar in picture.iter("polygon"):
-        pairs = [tuple(map(float, pair.split(","))) for pair in bar.attrib["points"].split()]
-        widths.append((max(x for x, _ in pairs) - min(x for x, _ in pairs)) / (RIGHT - LEFT) * 6)
-    assert widths == pytest.approx([3, 1, 2, 4], abs=0.05)
-
-
 @pytest.fixture(scope="module")
 def ex() -> Extrapolation:
     scores = np.random.default_rng(1).normal(size=(80, 50)) + 3.5 * np.eye(50)[np.arange(80) % 50]
@@ -289,7 +254,7 @@ def test_other_results_are_shown(ev: cl.results.Evaluation) -> None:
     power = cl.papers.selection_power(
         simulate, {"a": lambda x: x, "b": np.round}, ["roc_auc", "ks_statistic"], n_rounds=2
     )
-    assert len(list(parsed(power).iter("svg"))) == 2
+    assert "ks_statistic" in "".join(parsed(power).itertext())
 
 
 def test_cross_validation_is_shown() -> None:

@@ -69,21 +69,16 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         return cl.plan(sample.positive, sample.score, cost=1, value=3, quota=100, n_resamples=100), {}
     if kind == "uplift":
         return cl.uplift(np.arange(len(one.sample)) % 2, one.sample.positive, one.sample.score), {}
-    if kind in ("screening", "voting"):
+    if kind == "voting":
         scores = {name: ev.sample.score for name, ev in comparison.evaluations.items()}
-        if kind == "voting":
-            return cl.papers.selective_voting(
-                one.sample.positive, scores, marks=["pem", "average_hit_rate"], n_resamples=10
-            ), {}
-        return cl.screen(one.sample.positive, [(scores["tree"], 0.5), (scores["logistic"], 20)], n_resamples=50), {}
+        marks = ["pem", "average_hit_rate"]
+        return cl.papers.selective_voting(one.sample.positive, scores, marks=marks, n_resamples=10), {}
     if kind == "calibration":
         return one.calibration(), {}
     if kind == "who_leads":
         rng, labels = np.random.default_rng(3), np.repeat(np.arange(20), 2)
         scores = {name: rng.normal(size=(40, 20)) + 2.0 * (labels[:, None] == np.arange(20)) for name in "ab"}
         return cl.extrapolate(scores, labels, k=[40], method="mixture", n_resamples=20), {}
-    if kind == "swaps":
-        return comparison.swaps("tree", "network", quota=60), {}
     if kind in ("segments", "trend"):
         part = np.arange(len(one.sample)) % 3
         seg = cl.evaluate(one.sample.positive, one.sample.score, by=part, measures=["roc_auc"]).segments

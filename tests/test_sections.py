@@ -102,7 +102,6 @@ def test_a_column_without_a_name_is_shown_and_groups_nothing() -> None:
 
 
 def test_text_leaves_pictures_out() -> None:
-    rows = [{"a": 1.0, "drawn": Figure("bar", None)}, {"a": 2.0, "drawn": Figure("bar", None)}]
-    section = Section("s", [Figure("gain", None), Table(rows, "t")], "not shown above a table")
+    section = Section("s", [Figure("gain", None), Table([{"a": 1.0}, {"a": 2.0}], "t")], "not shown above a table")
     assert render.as_text([section]) == "t\na\n─\n1\n2"
     assert render.as_markdown([section]) == "**t**\n\n| a |\n|---|\n| 1 |\n| 2 |"

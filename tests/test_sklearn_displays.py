@@ -19,13 +19,9 @@ from sklearn.linear_model import LogisticRegression
 import cutline as cl
 from cutline.sklearn import (
     GainDisplay,
-    HitRateDisplay,
-    LiftDisplay,
     PrecisionRecallDisplay,
-    ProfitDisplay,
     QrecallDisplay,
     RocDisplay,
-    TprFprDisplay,
 )
 
 X, Y = make_classification(n_samples=200, n_informative=3, flip_y=0.2, weights=[0.7], random_state=2)
@@ -35,11 +31,7 @@ DISPLAYS: list[tuple[Any, dict[str, Any]]] = [
     (RocDisplay, {}),
     (PrecisionRecallDisplay, {}),
     (GainDisplay, {}),
-    (LiftDisplay, {}),
-    (HitRateDisplay, {}),
     (QrecallDisplay, {}),
-    (TprFprDisplay, {}),
-    (ProfitDisplay, {"cost": 1.0, "value": 4.0}),
 ]
 EVERY = pytest.mark.parametrize(("display", "options"), DISPLAYS, ids=[d.__name__ for d, _ in DISPLAYS])
 
@@ -65,10 +57,9 @@ def test_three_ways_to_one_curve(display: Any, options: dict[str, Any]) -> None:
     a, b = main_line(one, "logit"), main_line(two, "LogisticRegression")
     np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
     reference = cl.evaluate(Y, P, name="m", measures=[], interval=None, n_resamples=50)
-    drawn = reference.plot(display.kind, band=False, **options) if display is not TprFprDisplay else None
-    if drawn is not None:
-        line = next(line for line in drawn.lines if str(line.get_label()).startswith("m"))
-        np.testing.assert_array_equal(a.get_xydata(), line.get_xydata())
+    drawn = reference.plot(display.kind, band=False, **options)
+    line = next(line for line in drawn.lines if str(line.get_label()).startswith("m"))
+    np.testing.assert_array_equal(a.get_xydata(), line.get_xydata())
 
 
 @EVERY
@@ -98,14 +89,14 @@ def test_displays_share_axes() -> None:
 
 
 def test_each_band_has_the_colour_and_the_place_of_its_own_model() -> None:
-    first = TprFprDisplay.from_predictions(Y, P, name="one", band=True, n_resamples=50)
-    both = TprFprDisplay.from_predictions(Y, -P, name="two", band=True, ax=first.ax_, n_resamples=50).ax_
+    first = RocDisplay.from_predictions(Y, P, name="one", band=True, n_resamples=50)
+    both = RocDisplay.from_predictions(Y, -P, name="two", band=True, ax=first.ax_, n_resamples=50).ax_
     bands = both.collections
     assert len(bands) == 2
     for band, name, scores in zip(bands, ("one", "two"), (P, -P), strict=True):
         line = next(line for line in both.lines if str(line.get_label()).startswith(name))
         assert to_rgb(line.get_color()) == to_rgb(band.get_facecolor()[0][:3])
-        shade = cl.evaluate(Y, scores, measures=[], n_resamples=50).curve("tpr_fpr").band(level=0.95)
+        shade = cl.evaluate(Y, scores, measures=[], n_resamples=50).curve("roc").band(level=0.95)
         heights = band.get_paths()[0].vertices[:, 1]
         assert (heights.min(), heights.max()) == pytest.approx((shade.low.min(), shade.high.max()))
         assert heights.mean() == pytest.approx((shade.low.mean() + shade.high.mean()) / 2, abs=0.03)
@@ -139,8 +130,3 @@ def test_labels_by_name() -> None:
         one = RocDisplay.from_estimator(model, X, named, pos_label=label, n_resamples=50)
         assert one.evaluation.facts["positives"] == positives
         assert one.evaluation["roc_auc"].value > 0.5
-
-
-def test_what_cannot_be_drawn_says_why() -> None:
-    with pytest.raises(cl.InputError, match="needs cost=… per place and value=… per hit"):
-        ProfitDisplay.from_predictions(Y, P)

@@ -8,15 +8,13 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, matthews_corrcoef, recall_score
 
-from cutline.sklearn import GainDisplay, LiftDisplay, PrecisionRecallDisplay, QrecallDisplay, RocDisplay, scorer
+from cutline.sklearn import GainDisplay, PrecisionRecallDisplay, QrecallDisplay, RocDisplay, scorer
 
 displays = pytest.importorskip("sklearn.metrics._plot.tests.test_common_curve_display")
 scorers = pytest.importorskip("sklearn.metrics.tests.test_score_objects")
 NAMES = ["roc_auc", "average_precision", "brier_score", "qrecall@20%", "pem", "f1", "matthews_correlation"]
 by_name = pytest.mark.parametrize("name", NAMES)
-on_displays = pytest.mark.parametrize(
-    "Display", [RocDisplay, PrecisionRecallDisplay, GainDisplay, LiftDisplay, QrecallDisplay]
-)
+on_displays = pytest.mark.parametrize("Display", [RocDisplay, PrecisionRecallDisplay, GainDisplay, QrecallDisplay])
 
 
 class AnyWords:

@@ -220,10 +220,9 @@ def test_every_door_of_scikit_learn_refuses_labels_that_do_not_say_which_is_posi
     }
     for name in doors.__all__:
         if name.endswith("Display"):
-            options = {"cost": 1, "value": 2} if name == "ProfitDisplay" else {}
             display = getattr(doors, name)
-            calls[name] = lambda d=display, o=options: d.from_predictions(y, scores, **o)
-            calls[f"{name} of an estimator"] = lambda d=display, o=options: d.from_estimator(model, x, y, **o)
+            calls[name] = lambda d=display: d.from_predictions(y, scores)
+            calls[f"{name} of an estimator"] = lambda d=display: d.from_estimator(model, x, y)
     for name, call in calls.items():
         with pytest.raises(cl.InputError, match=r"positive|pos_label") as refusal:
             call()

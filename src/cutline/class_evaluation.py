@@ -127,7 +127,7 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     words: ClassVar[str] = "class_words.class_sections"
-    pictures: ClassVar[tuple[str, ...]] = ("confusion", "risk_coverage", "calibration")
+    pictures: ClassVar[tuple[str, ...]] = ("confusion",)
     name: str
     sample: ClassSample = field(repr=False)
     specs: Mapping[str, Spec]

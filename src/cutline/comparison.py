@@ -51,7 +51,6 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
     """
 
     words: ClassVar[str] = "words.comparison_sections"
-    pictures: ClassVar[tuple[str, ...]] = ("roc", "gain", "dominance", "forest")
 
     evaluations: Mapping[str, Evaluation]
     specs: Mapping[str, Spec]

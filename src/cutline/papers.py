@@ -152,13 +152,8 @@ class SelectionPower(HasSections):
         return Table(rows, f"How often each measure picks {self.better} ({pluralize(len(self.picked), 'round')})")
 
     def sections(self) -> list[Section]:
-        """How often each measure picks the better model, on a scale from 0 to 1."""
-        table = self.table
-        bars = [Figure("bar", self[row["measure"]], {"ends": (0.0, 1.0)}) for row in table]
-        rows = [
-            {"measure": row["measure"], "between 0 and 1": bar, **row} for row, bar in zip(table, bars, strict=True)
-        ]
-        return [Section("answer", [Table(rows, table.title)])]
+        """How often each measure picks the better model."""
+        return [Section("answer", [self.table])]
 
 
 @checked(wins=WINS, models=lambda value, name: value if callable(value) else check_models(value, name))

@@ -632,7 +632,7 @@ class SegmentComparison(BySegment[Comparison]):
     for the number of segments; ``models`` has each model's :class:`Segments`.
     """
 
-    words: ClassVar[str] = "segment_words.segment_comparison_sections"
+    words: ClassVar[str] = "segment_words.segment_sections"
     evaluations: Mapping[Any, Comparison]
     whole: Comparison
     models: Mapping[str, Segments] = field(repr=False)

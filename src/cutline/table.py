@@ -105,10 +105,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture described, not drawn: what ``kind`` shows ``of`` a result. Each medium draws it in its own way.
-
-    As a cell of a table it is a small picture; text leaves out a column of pictures.
-    """
+    """A picture described, not drawn: what ``kind`` shows ``of`` a result. Each medium draws it in its own way."""
 
     kind: str
     of: Any
@@ -240,18 +237,6 @@ class HasSections:
         return as_markdown(self.sections())
 
 
-class ShownAsSpread(HasSections):
-    """A result that is one value among many: the observed one and those of ``null``, or a mean and its ``values``."""
-
-    measure: str
-
-    def sections(self) -> Iterable[Section]:
-        """The result in a line, and its place among all values."""
-        of, marked = ("null", "observed") if hasattr(self, "null") else ("values", "value")
-        spread = Figure("spread", getattr(self, of), {"marked": getattr(self, marked), "title": self.measure})
-        return [Section("answer", [repr(self), spread])]
-
-
 class ShownAsTable(HasSections):
     """A result that is shown as its table."""
 
@@ -277,12 +262,12 @@ class HasPlot:
 
 @documented
 class HasReport(HasSections):
-    """A result that has a report page, and plots: ``pictures`` are the panels of a file, the first is the default.
+    """A result that has a report page, and plots: the first of ``pictures`` is the default.
 
     ``words`` names the function of ``present`` that makes its sections.
     """
 
-    pictures: ClassVar[tuple[str, ...]] = ("roc", "precision_recall", "gain", "reliability")
+    pictures: ClassVar[tuple[str, ...]] = ("roc",)
     words: ClassVar[str]
 
     def sections(self, **options: Any) -> Iterable[Section]:

@@ -148,7 +148,7 @@ def _costs(value: str) -> list[float]:
         raise InputError(None, f"--costs {value} is not a list of numbers", "write one for each stage: 1,10") from None
 
 
-class ScreenArguments(o.Arguments, takes=["file", "label", *o.LABELS, *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]):
+class ScreenArguments(o.Arguments, takes=["file", "label", *o.LABELS, *o.DRAWN, *o.READING, *o.PRINTED]):
     """The options of ``screen``."""
 
     stages: list[tuple[str, Any]] = option(

@@ -24,7 +24,6 @@ from ..ranking import Ranking, membership, midranks
 from ..sources.arrays import Sample
 from ..table import (
     DictResult,
-    HasPlot,
     HasSections,
     PicklesFields,
     Section,
@@ -459,7 +458,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SwapSet(HasSections, HasPlot, DictResult):
+class SwapSet(HasSections, DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
     ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
@@ -468,8 +467,6 @@ class SwapSet(HasSections, HasPlot, DictResult):
     how many rows of such a swap set must be labelled to detect a difference of the observed size (80% power). ``plot``
     draws the cases that enter and leave, with their hits.
     """
-
-    pictures: ClassVar[tuple[str, ...]] = ("swaps",)
 
     old: str
     new: str

@@ -18,7 +18,7 @@ from ..inference.limits import wilson_shares
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sweep import Counts, SumsRequest, counts_at, sweep
-from ..table import Figure, HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
+from ..table import HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
 from ..types import Floats
 from ..validate import check_number, checked
 
@@ -77,9 +77,9 @@ class OperatingPoint(HasSections):
         return {**content, "hit_rate": self.hit_rate, "qrecall": self.qrecall, **ends}
 
     def sections(self) -> list[Section]:
-        """Who gets a place and who does not, and every number at this cut."""
+        """Every number at this cut."""
         rows = [{"at this cut": name, "": value} for name, value in self.to_dict().items()]
-        return [Section("cut", [Figure("cut", self), Table(rows)])]
+        return [Section("cut", [Table(rows)])]
 
 
 def operating_point(

@@ -24,8 +24,6 @@ from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
 from ..table import (
     DictResult,
-    Figure,
-    HasPlot,
     HasSections,
     Section,
     Table,
@@ -385,14 +383,12 @@ def share_list(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening(HasSections, HasPlot, DictResult):
+class Screening(HasSections, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``recall`` is the share of positives left in the end, with a bootstrap interval. ``plot`` draws how many cases and
     positives each stage leaves.
     """
-
-    pictures: ClassVar[tuple[str, ...]] = ("screening",)
 
     chosen: NDArray[np.intp]
     stages: Table
@@ -424,7 +420,7 @@ class Screening(HasSections, HasPlot, DictResult):
             raise InputError("names", f"is {show(names)}", f"give {len(stages)} names, one for each stage")
         if names:
             stages = Table([{"score": name, **row} for name, row in zip(names, stages, strict=True)])
-        return [Section("answer", [f"{self.summary}.", stages, Figure("screening", self)])]
+        return [Section("answer", [f"{self.summary}.", stages])]
 
 
 @checked(

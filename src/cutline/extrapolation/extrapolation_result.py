@@ -648,8 +648,7 @@ class Extrapolation(GrowthResult):
         """What to expect, accuracy by number of classes, notes; with ``detail``, the methods and how each did."""
         rows = []
         for row in self.to_dicts(top=top):
-            bar = Figure("bar", self.accuracy(row["classes"], top=top), {"ends": (0.0, 1.0)})
-            shown = {"classes": row["classes"], "accuracy": row["accuracy"], "between 0 and 1": bar}
+            shown = {"classes": row["classes"], "accuracy": row["accuracy"]}
             wanted = ("low", "high", "methods_low", "methods_high") if detail else ("low", "high")
             rows.append(shown | {name: row[name] for name in wanted})
         said = self.sentences(top=top, until=until, half_width=half_width)

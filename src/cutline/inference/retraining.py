@@ -26,7 +26,7 @@ from ..errors import InputError, UndefinedWarning, different_lengths, listed, lo
 from ..estimate import Estimate, Interval
 from ..runtime import TUNING, Progress, cores
 from ..sources.arrays import as_column, read_labels
-from ..table import ShownAsSpread, values_of
+from ..table import values_of
 from ..types import Estimator, Label, Labels
 from ..validate import checked
 
@@ -34,7 +34,7 @@ _SAME = 1e-12  # values closer than this, relative to the observed one, are equa
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest(ShownAsSpread):
+class PermutationTest:
     """The observed value, and the values with permuted labels (``null``).
 
     ``p_value`` = (b + 1)/(m + 1), where b of the m permutations are at least as good as what was observed: it is never
@@ -83,7 +83,7 @@ class PermutationTest(ShownAsSpread):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutOfBag(ShownAsSpread):
+class OutOfBag:
     """Values of a measure on out-of-bag cases, one for each refitted model, and their percentile interval.
 
     ``values`` is nan if a replicate has no value; ``undefined`` counts these. ``one_class_bags`` counts bootstrap sets

@@ -40,8 +40,6 @@ GREY, CHANCE, PERFECT = "#8a8a8a", (2, 3), (6, 4)
 _REACH = (-2.0, 3.0)  # how far beyond the ends of a scale a mark may stand, in lengths of the scale; the frame cuts it
 _INVISIBLE = 0.3  # pixels
 _FAINT = 'fill="none" stroke="currentColor" stroke-opacity=".15"'
-BAR_WIDTH, BAR_HEIGHT = 90, 12
-_EDGE = 3.0  # a mark at the end of a bar stays inside it
 
 
 def colour(index: int) -> str:
@@ -106,7 +104,7 @@ WIDE = PlotArea(900, 232, 44.0, 890.0, 18.0, 196.0)
 class Mark(NamedTuple):
     """One mark of a chart, in the units of its scales; ``tag``: attributes by which a page's script finds it."""
 
-    shape: str  # line, band (y: low and high), area, bar (x: left and width), whisker (y: low and high), point, words
+    shape: str  # line, band (y: low and high), area, bar (x: left and width), point, words
     x: Any
     y: Any
     paint: str
@@ -181,13 +179,6 @@ class Chart:
         y = [self.y[0], *np.repeat(np.asarray(heights, dtype=float), 2), self.y[0]]
         self.marks.append(Mark("area", np.repeat(np.asarray(edges, dtype=float), 2), y, paint, opacity))
 
-    def stretch(
-        self, first: float, last: float, height: float, paint: str, opacity: float, *, thick: float = 0.2
-    ) -> None:
-        """A horizontal bar between two values, ``thick`` in units of the scale."""
-        top = height + thick
-        self.marks.append(Mark("area", (first, first, last, last), (height, top, top, height), paint, opacity))
-
     def point(self, x: float, y: float, paint: str = "currentColor", tag: str = "", *, size: float = 3.0) -> None:
         """One point; none where it has no value."""
         if math.isfinite(x) and math.isfinite(y):
@@ -196,10 +187,6 @@ class Chart:
     def bar(self, x: float, width: float, height: float, paint: str) -> None:
         """One bar that stands on 0."""
         self.marks.append(Mark("bar", (x, width), height, paint))
-
-    def whisker(self, x: float, low: float, high: float, paint: str) -> None:
-        """An interval around a point."""
-        self.marks.append(Mark("whisker", x, (low, high), paint, 0.7, 1.2))
 
     def label(self, x: float, y: float, words: str, *, aside: float = 3.0, **more: Any) -> None:
         """A few small words, ``aside`` pixels beside the line that they name."""
@@ -226,10 +213,6 @@ class Chart:
                 wide, high = self.across(sum(m.x)) - left, abs(self.up(m.y) - self.up(0.0))
                 place = f'x="{px(left)}" y="{px(top)}" width="{px(wide)}" height="{px(high)}"'
                 return f'<rect {place} fill="{m.paint}"/>'
-            case "whisker":
-                at, ends = px(self.across(m.x)), [px(self.up(end)) for end in m.y]
-                place = f'x1="{at}" x2="{at}" y1="{ends[0]}" y2="{ends[1]}"'
-                return f'<line {place} stroke="{m.paint}" stroke-width="{m.size:g}" stroke-opacity="{m.opacity:g}"/>'
         place = f'x="{px(self.across(m.x) + m.size)}" y="{px(self.up(m.y))}" text-anchor="{m.anchor}"'
         return f"<text {m.tag} {place}>{escape(m.words)}</text>"
 
@@ -310,26 +293,6 @@ def _thinned(places: Floats) -> Floats:
     lasts = np.append(firsts[1:], len(x)) - 1
     seen = np.unique(np.concatenate([firsts, lasts, order[firsts], order[lasts]]))
     return np.asarray(places[seen[keep_points(x[seen], y[seen], _INVISIBLE)]])
-
-
-def interval_bar(e: Any, ends: tuple[float, float]) -> Markup:
-    """An estimate on its scale: a thick stretch for the interval, a tick for the value; nothing without an end."""
-    value, low, high = e.value, e.low, e.high
-    if not all(map(math.isfinite, (value, *ends))) or ends[0] >= ends[1]:
-        return Markup("")
-
-    def place(x: float) -> str:
-        inside = min(1.0, max(0.0, _share(x, ends)))
-        return px(_EDGE + (BAR_WIDTH - 2 * _EDGE) * inside)
-
-    known = low == low
-    words = f"{value:.3g}" + (f", {low:.3g} to {high:.3g}" if known else "") + f" on {ends[0]:.3g} to {ends[1]:.3g}"
-    stretch = f'<path d="M{place(low)} 6H{place(high)}" stroke="{colour(0)}" stroke-width="5"/>'
-    return Markup(
-        f'<svg role="img" aria-label="{words}" width="{BAR_WIDTH}" height="{BAR_HEIGHT}">'
-        f'<path d="M0 6H{BAR_WIDTH}" stroke="currentColor" stroke-opacity=".3"/>{stretch if known else ""}'
-        f'<path d="M{place(value)} 1V11" stroke="currentColor" stroke-width="1.5"/></svg>'
-    )
 
 
 def clipped(name: str, most: int = 24) -> str:

@@ -51,19 +51,12 @@ def class_sections(
     ``measures``: only these are of interest.
     """
     scored = ev.sample.matrix is not None
-    said = list(class_answer(ev, terms))
-    if scored and ev.settings.interval is not None and (all_measures or detail):
-        half = ev.risk_coverage().at(0.5)
-        said.append(
-            f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
-            f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."
-        )
-    yield Section("answer", said)
+    yield Section("answer", class_answer(ev, terms))
     if detail:
-        yield from _accuracy_picture({ev.name: ev})
+        yield _picture(ev)
     if not (all_measures or detail):
         if not measures:
-            yield Section("classes", [_short_classes(ev)])
+            yield Section("classes", _short_classes(ev))
         keys = [key for key in ev.specs if measures or key in _SHORT_MEASURES]
         yield Section("measures", [Table(short_rows(ev, keys or list(ev.specs)))])
     elif not measures:
@@ -81,7 +74,7 @@ def class_sections(
             rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
         yield Section("classes", [Table(rows, "Each class against the rest")], "Each class")
     if scored:
-        yield _confidence(ev, detail=detail)
+        yield _confidence(ev)
     elif detail:
         said = ["Risk and coverage need scores; these are predictions alone."]
         yield Section("risk", said, "Error rate if the model may abstain")
@@ -93,13 +86,10 @@ def class_sections(
         yield _facts(ev, source)
 
 
-def _accuracy_picture(models: Mapping[str, ClassEvaluation]) -> Iterator[Section]:
-    """How often each model is right, beside always predicting the largest class; nothing without the accuracy."""
-    facts = next(iter(models.values())).facts
-    rows = [(name, ev["accuracy"]) for name, ev in models.items() if "accuracy" in ev]
-    if rows:
-        always = {"chance": facts["largest_share"], "reference": f"always {facts['largest_class']}"}
-        yield Section("models", [Figure("dots", rows, {**always, "x_name": "accuracy"})], "How often it is right")
+def _picture(result: Any) -> Section:
+    """How good each model is, by the measures of which more is better."""
+    keys = [key for key in _SHORT_MEASURES if key in result.specs and result.specs[key].better == "higher"]
+    return Section("models", [Figure("forest", result, {"measures": keys})] if keys else [], "How good is it?")
 
 
 def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
@@ -107,25 +97,20 @@ def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
     return Section("facts", [Table({"": name, "what": str(value)} for name, value in known.items())], "The data")
 
 
-def _short_classes(ev: ClassEvaluation) -> Table:
-    """The confusion matrix with precision and recall; of many classes, those with the lowest F1."""
-    rows, lines = list(ev.per_class), []
-    matrix = len(rows) <= _FEW_COLUMNS
-    lowest = sorted(rows, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
-    labels = [str(name) for name in ev.confusion.labels]
-    for k, row in enumerate(rows if matrix else lowest):
-        line = {"real class" if matrix else "class": str(row["class"])}
-        if matrix:
-            line |= dict(zip(labels, map(count, ev.confusion.counts[k].tolist()), strict=True))
-        else:
-            line["cases"] = count(row["cases"])
-        for name in ("precision", "recall"):
-            line[name] = f"{100 * row[name]:.3g}%" if row[name] == row[name] else "–"
-        lines.append(line if matrix else {**line, "F1": f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–"})
-    if matrix:
-        return Table(lines, "Real class (rows) by predicted class (columns)")
-    few = len(lowest) < len(rows)
-    return Table(lines, f"The {len(lowest)} of {len(rows)} classes with the lowest F1" if few else "Each class")
+def _short_classes(ev: ClassEvaluation) -> list[Table]:
+    """The confusion matrix of a few classes, and the classes with the lowest F1."""
+    matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= _FEW_COLUMNS else []
+    lowest = sorted(ev.per_class, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
+    lines = []
+    for row in lowest:
+        shares = {
+            name: f"{100 * row[name]:.3g}%" if row[name] == row[name] else "–" for name in ("precision", "recall")
+        }
+        f1 = f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–"
+        lines.append({"class": str(row["class"]), "cases": count(row["cases"]), **shares, "F1": f1})
+    few = len(lowest) < len(ev.per_class)
+    title = f"The {len(lowest)} of {len(ev.per_class)} classes with the lowest F1" if few else "Each class"
+    return [*matrix, Table(lines, title)]
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -152,37 +137,20 @@ def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
         return ["No case was predicted as a class that is not its own."]
     rows = [
         {
-            "real class": str(row["class"]),
-            "predicted": str(row["predicted"]),
-            "cases": row["cases"],
-            "share of the class": f"{row['share_of_class']:.1%}",
-            "interval": f"{row['low']:.1%} to {row['high']:.1%}",
-            "share of all errors": f"{row['share_of_errors']:.1%}",
+            name.replace("_", " "): f"{v:.1%}" if isinstance(v, float) and name != "cases" else v
+            for name, v in row.items()
         }
         for row in pairs
     ]
     return [*([large] if many else []), Table(rows, "Most confused")]
 
 
-def _confidence(ev: ClassEvaluation, *, detail: bool) -> Section:
+def _confidence(ev: ClassEvaluation) -> Section:
     """What answering only where it is confident would give."""
     curve = ev.risk_coverage()
     parts: list[str | Table | Figure] = [Figure("risk_coverage", curve)]
     if ev.sample.are_probabilities:
         parts.append(Figure("confidence", ev))
-    if detail:
-        area = f"{curve.area.value:.1%} on average over all coverages{between(curve.area)}"
-        parts.insert(0, f"The error rate is {area}: the area under the curve.")
-        rows = [
-            {
-                "answered": f"{row['coverage']:.0%}",
-                "errors among them": f"{row['risk']:.1%}",
-                "interval": f"{row['low']:.1%} to {row['high']:.1%}",
-                "confidence at least": row["confidence"],
-            }
-            for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
-        ]
-        parts.append(Table(rows))
     return Section("risk", parts, "Error rate if the model may abstain")
 
 
@@ -210,7 +178,7 @@ def class_comparison_sections(
     if len(comparison.specs) <= len(_SHORT_MEASURES) or not short:
         short = list(comparison.specs)
     if detail:
-        yield from _accuracy_picture(comparison.evaluations)
+        yield _picture(comparison)
     if all_measures or detail:
         short = list(comparison.specs)
         yield Section("measures", [Table(comparison.table, "Models side by side")])

@@ -12,7 +12,7 @@ from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
 from .charts import Chart, colour
-from .figures import dots_chart, found_rows, in_unit, places_chart, reference_places, share_rows
+from .figures import dots_chart, found_rows, in_unit, places_chart, reference_places
 from .plot_data import Whole, at_stops, qrecall_intervals, quota_stops, thinned
 from .words import rounded
 
@@ -64,66 +64,55 @@ def explorer(
     place = int(np.searchsorted(stops, start))
     logarithmic = rows > 2000 and start < rows * 0.02
     models = [explorer_data(ev, stops) for ev in evaluations]
-    between = quota_range(evaluations)
     names = [ev.name for ev in evaluations]
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
     coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
-    dots = (
-        found_rows(evaluations, start, coming)
-        if between is None
-        else share_rows((ev.name, ev["hit_rate"]) for ev in evaluations)
-    )
-    chance = start * positives / rows if between is None else positives / rows
+    dots = found_rows(evaluations, start, coming)
+    chance = start * positives / rows
     planned = None
     if plan is not None and plan.quota:  # it allows for the optimism of choosing its quota, which the explorer does not
         low, high = plan.profit.interval
         expected = amount(plan.expected_profit, high - low)
         planned = {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
-    ends = (1, 1) if between is None else (between["sizes"][0], between["sizes"][-1])
-    how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic, "between": ends}
+    how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic}
     charts = [quota_chart(kind, evaluations, models, stops, **how) for kind in QUOTA_CHARTS]
     level = f"{first.settings.level:.0%}"
-    picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
+    picture = dots_chart(dots, start, chance)
     picture.caption = (
         f"Dot: found in this list. Line: {level} interval of the average over lists like this one. Pale bar: what to "
         f"expect on the next list ({level})."
     )
     found = ", ".join(f"{row['name']} {row['words'].partition(' (')[0]}" for row in dots)
-    return {
-        "names": names,
-        "rows": _ROWS,
-        "stops": len(stops),
+    data = {
+        "rows": rows,
+        "stops": stops.tolist(),
         "start": place,
-        "quota": start,
-        "cases": rows,
         "cost": cost,
         "value": value,
         "log": logarithmic,
-        "asked": asked,
+        "models": [written_out(model) for model in models],
+        "reference": reference_places(evaluations).tolist(),
+        "range": None,
+        "colours": [colour(k) for k in range(len(models))],
         "level": level,
+        "leads": clear,
+        "judged": leads is not None,
+        "asked": asked,
+        "plan": planned,
+    }
+    shown = {
+        "names": names,
+        "rows": _ROWS,
+        "stops": len(stops),
+        "quota": start,
+        "cases": rows,
         "sentence": f"With {pluralize(start, 'place')}: {found}; a random choice finds {rounded(chance)}.",
         "dots": picture,
         "charts": charts,
         "kinds": QUOTA_CHARTS,
         "kind": "profit" if plan is not None else "gain",
-        "data": {
-            "rows": rows,
-            "stops": steps_of(stops),
-            "start": place,
-            "cost": cost,
-            "value": value,
-            "log": logarithmic,
-            "models": [coded(model, stops) for model in models],
-            "reference": reference_places(evaluations).tolist(),
-            "range": between,
-            "colours": [colour(k) for k in range(len(models))],
-            "level": level,
-            "leads": clear,
-            "judged": leads is not None,
-            "asked": asked,
-            "plan": planned,
-        },
     }
+    return {**data, **shown, "data": data}
 
 
 def quota_chart(
@@ -142,6 +131,7 @@ def quota_chart(
     limits = (in_unit(kind, np.minimum(hits, places), places, evaluations, prices) for hits in found)
     chart = places_chart(kind, evaluations, lines, bands=[(lead, places, *limits)], **how)
     chart.linked = f'data-kind="{kind}"'
+    chart.band([1, 1], chart.y, chart.y, "#808080", 'data-range="" hidden=""')  # that a reader may set
     if kind == "profit":
         chart.words, chart.hidden = "Value × hits − cost × places.", None in prices
         return chart
@@ -164,7 +154,8 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     kept = np.union1d(*(thinned(axis, *curves) for axis in axes))
     inside_ties = bool((at.worst != at.best).any())
     positives = int(ev.facts["positives"])
-    unit = _units(stops, positives)
+    # parts of a hit that a reader can see: 10,000 among few places or positives, 10 among many
+    unit = 10.0 ** (4 - np.searchsorted([10, 100, 1000], np.minimum(stops, positives), side="right"))
     found = qrecall_intervals(ev, at.hits, stops) * positives
     return {
         "name": ev.name,
@@ -180,60 +171,15 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     }
 
 
-def _units(stops: Whole, positives: int) -> Floats:
-    """Parts of a hit that a reader can see at each stop: 10,000 among few places or positives, 10 among many."""
-    return np.asarray(10.0 ** (4 - np.searchsorted([10, 100, 1000], np.minimum(stops, positives), side="right")))
-
-
-def steps_of(values: Any) -> list[int]:
-    """Whole numbers as the first of them and the differences between neighbours: small, and alike where a line is."""
-    return [int(step) for step in np.diff(np.asarray(values), prepend=0)]
-
-
-def coded(model: Mapping[str, Any], stops: Whole) -> dict[str, Any]:
-    """One model's columns as the page keeps them: steps of whole numbers, the intervals counted from the hits.
-
-    Written out they would take five times the space. The page's script adds the steps up again.
-    """
-    hits = model["hits"]
-    scale = 1.0 if bool((hits == np.round(hits)).all()) else 10.0**_HIT_DIGITS
-    unit, places = _units(stops, model["positives"]), np.floor(hits + 0.5)
-    from_hits = np.floor(hits * unit + 0.5)
-    ends = {  # what is counted from which hits, in which unit
-        "expected": (model["expected"], from_hits, unit),
-        "found": (model["found"] if model["positives"] > 0 else None, from_hits, unit),
-        "next": (model["next"], places, 1.0),
-        "ties": (None if model["worst"] is None else (model["worst"], model["best"]), places, 1.0),
-    }
-    pairs = {
-        name: None if columns is None else [steps_of(np.round(column * unit) - base) for column in columns]
-        for name, (columns, base, unit) in ends.items()
-    }
-
+def written_out(model: Mapping[str, Any]) -> dict[str, Any]:
+    """One model's columns as the page keeps them: lists of numbers, without those that say nothing."""
+    pairs = {"expected": model["expected"], "found": model["found"] if model["positives"] > 0 else None}
+    pairs |= {"next": model["next"], "ties": None if model["worst"] is None else (model["worst"], model["best"])}
     return {
         **{key: model[key] for key in ("name", "positives", "threshold")},
-        "scale": scale,
-        "hits": steps_of(np.round(hits * scale)),
-        **pairs,
-        "drawn": steps_of(model["drawn"]),
+        **{key: _digits(model[key]) for key in ("hits", "drawn")},
+        **{key: None if both is None else [_digits(column) for column in both] for key, both in pairs.items()},
     }
-
-
-def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
-    """The unknown quota that was asked for: its sizes and chances, and what each model gives on average; None without.
-
-    The reader may set another range, whose quotas are all as likely.
-    """
-    quotas = evaluations[0].quotas
-    if quotas is None:
-        return None
-    sizes, weights = quotas.sizes(evaluations[0].ranking.cases)
-    found = []
-    for ev in evaluations:
-        known = {name: ev[name] for name in ("hit_rate", "qrecall") if name in ev}
-        found.append({name: _digits(np.array([e.value, e.low, e.high])) for name, e in known.items()})
-    words = quotas.words + (", all equally likely" if quotas.through else "")
-    return {"sizes": sizes, "weights": _digits(weights, 9), "words": words, "models": found}
 
 
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:

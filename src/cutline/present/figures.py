@@ -15,15 +15,15 @@ from ..decide.model_choice import family_hull
 from ..decide.planning import amount
 from ..decide.selection import hits_at
 from ..errors import InputError
+from ..quotas import Quotas, whole_cases
 from ..table import Figure, count, format_value, pluralize
 from ..types import Floats
-from .charts import GREY, PERFECT, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
+from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
 from .plot_data import (
     INK,
     MANY_POINTS,
     axis_end,
     batch_points,
-    list_size_frame,
     models_of,
     quota_stops,
     rates_end,
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
     from ..curves import Band
-    from ..decide.model_choice import SwapSet
     from ..decide.operating import OperatingPoint
     from ..decide.planning import Plan
-    from ..decide.selection import Screening
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
     from ..papers import SelectiveVoting
@@ -108,8 +106,7 @@ def _found(result: Any, places: float | None, *, plain: str = "") -> str:
         return plain
     title = f"With {pluralize(places, 'place')}"
     if len(models) > 1:
-        own = places == models[0].quota
-        return _finding(result, "hit_rate", title, "hit rate") if own else f"{title}: what each model finds"
+        return _finding(result, "hit_rate", title, "hit rate")
     point = models[0].at(quota=places)
     return f"{title}, {models[0].name} finds {count(point.tp)} of {count(point.tp + point.fn)} positives"
 
@@ -258,7 +255,6 @@ def places_chart(
     prices: tuple[Any, Any] = (None, None),
     bands: Iterable[tuple[int, Any, Any, Any]] = (),
     log: bool = False,
-    between: tuple[int, int] | None = None,
 ) -> Chart:
     """A chart over places of lines (places, values) with the cut; the page's script finds marks by ``data-``."""
     rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
@@ -275,9 +271,6 @@ def places_chart(
     chart = Chart(TITLES[kind], "", (1.0 if log else 0.0, rows), ends, "places", log, name=kind)
     chart.models = [ev.name for ev in models[: len(lines)]] if len(models) > 1 else ()
     chart.y_percent = kind in ("hit_rate", "qrecall")
-    if between is not None:
-        hidden = ' hidden=""' * (between[0] == between[1])
-        chart.band(between, [ends[0]] * 2, [ends[1]] * 2, "#808080", f'data-range=""{hidden}')
     for k, x, low, high in bands:
         chart.band(x, low, high, colour(k), 'data-band=""')
     q = reference_places(models)
@@ -394,23 +387,22 @@ def quota_rates(result: Any) -> Chart:
     return chart
 
 
-def deciles(result: Any, *, portions: int = 10) -> Chart:
+def deciles(result: Any) -> Chart:
     """Lift in each tenth of the list (not cumulative), a bar for each model."""
     models = models_of(result)
-    tables = [ev.lift_table(portions).column("lift") for ev in models]
+    tables = [ev.lift_table(10).column("lift") for ev in models]
     most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
     first = "; ".join(f"{ev.name} {table[0]:.2f}" for ev, table in zip(models, tables, strict=True))
-    word = {10: "tenth", 4: "quarter", 5: "fifth", 100: "hundredth"}.get(portions, "portion")
-    words, ends = f"Lift in the first {word}: {first}.", (0.5, portions + 0.5)
-    chart = Chart(f"Lift by {word}s of the list", words, ends, (0.0, 1.1 * most), f"{word} of the list, best first")
+    words, across = f"Lift in the first tenth: {first}.", "tenth of the list, best first"
+    chart = Chart("Lift by tenths of the list", words, (0.5, 10.5), (0.0, 1.1 * most), across)
     chart.y_name = "times as many as by chance"
-    chart.x_labels = [(float(k), str(k)) for k in range(1, portions + 1, -(-portions // 25))]
+    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
     wide = 0.8 / len(tables)
     for k, table in enumerate(tables):
         for portion, lift in enumerate(table, 1):
             if lift == lift:
                 chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
-            if lift == lift and len(models) == 1 and portions <= 12:
+            if lift == lift and len(models) == 1:
                 chart.label(portion, lift + 0.02 * most, f"{lift:.2f}", anchor="middle", aside=0.0)
     chart.reference(chart.x, [1.0, 1.0])
     chart.key = [(ev.name, colour(k)) for k, ev in enumerate(models)] if len(models) > 1 else []
@@ -463,7 +455,6 @@ def dots_chart(
     end: float,
     chance: float,
     *,
-    percent: bool = False,
     x_name: str = "",
     title: str = TITLES["dots"],
     reference: str = "random choice",
@@ -472,18 +463,12 @@ def dots_chart(
 
     A page's script finds the marks by their ``data-`` attributes.
     """
-
-    def show(value: float) -> str:
-        return f"{value:.1%}" if percent else rounded(value)
-
     area = PlotArea(400, 58 + _ROW * len(rows), 12.0, 388.0, 16.0, 20.0 + _ROW * len(rows))
-    across = x_name or (
-        "hit rate on average over the range" if percent else f"positives among {pluralize(end, 'place')}"
-    )
+    across = x_name or f"positives among {pluralize(end, 'place')}"
     each = "; ".join(f"{row['name']} {row['words']}" for row in rows)
-    words = f"{each}; {reference}: {show(chance)}."
+    words = f"{each}; {reference}: {rounded(chance)}."
     chart = Chart(title, words, (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area)
-    chart.name, chart.linked, chart.x_percent = "dots", "data-dots", percent
+    chart.name, chart.linked = "dots", "data-dots"
     chart.reference([chance, chance], chart.y, tag="data-chance")
     for k, row in enumerate(rows):
         height, paint = len(rows) - k - 0.66, colour(row.get("model_number", k))
@@ -495,7 +480,7 @@ def dots_chart(
         chart.label(0.0, height + 0.32, clipped(row["name"]), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
         chart.label(end, height + 0.32, row["words"], tag=f'data-found="{k}"', anchor="end", aside=0.0)
     anchor = "end" if chance > 0.6 * end else "start"
-    beside = f"{reference}: {show(chance)}"
+    beside = f"{reference}: {rounded(chance)}"
     chart.label(chance, len(rows) + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
 
@@ -532,23 +517,6 @@ def found(result: Any, *, quota: int | None = None) -> Chart:
     return dots_chart(rows, places, chance, title=_found(result, places), x_name=across, reference="chance")
 
 
-def share_rows(estimates: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
-    """Shares with their intervals, as rows of a picture of dots."""
-    rows = []
-    for name, e in estimates:
-        within = f" ({e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-        row = {"name": name, "value": e.value, "low": e.low, "high": e.high, "words": f"{e.value:.1%}{within}"}
-        rows.append({**row, "next_low": math.nan, "next_high": math.nan})
-    return rows
-
-
-def estimate_dots(rows: Sequence[tuple[str, Any]], *, chance: float, reference: str, x_name: str) -> Chart:
-    """Shares with their intervals, a row for each model, beside what one would get without a model."""
-    title = f"{x_name.capitalize()} with intervals"
-    shown = share_rows(rows[:MOST_LINES])
-    return dots_chart(shown, 1.0, chance, percent=True, x_name=x_name, title=title, reference=reference)
-
-
 def differences(comparison: Comparison, key: str) -> Chart:
     """Every pair's difference by one measure, the better model first, with its interval; in its colour if clear."""
     names, higher = list(comparison.evaluations), comparison.specs[key].measure.better == "higher"
@@ -563,11 +531,7 @@ def differences(comparison: Comparison, key: str) -> Chart:
         raise InputError(None, "no two models were compared")
     reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
     reach = reach * 1.05 or 1.0
-    told = []
-    for row in rows:
-        value, low, high = (format_value(row[name]).replace("-", "−") for name in ("difference", "low", "high"))
-        within = f" ({low} to {high})" if row["low"] == row["low"] else ""
-        told.append(f"{row['a']} − {row['b']}: {value}{within}")
+    told = [f"{row['a']} − {row['b']}: {format_value(row['difference']).replace('-', '−')}" for row in rows]
     left = len(every) - len(rows)
     below = f"{left} more left out" if left > 0 else "difference"
     area = PlotArea(400, 54 + 34 * len(rows), 42.0, 386.0, 18.0, 18.0 + 34 * len(rows))
@@ -615,7 +579,8 @@ def dominance(
         lane, to = names.index(row["leader"]), float(row["to"])
         first = float(row["from"]) - places  # the first place covers the step from 0 to 1
         height = len(names) - lane - 0.9
-        chart.stretch(first, to, height, colour(lane), 0.8, thick=0.4)
+        x, y = (first, first, to, to), (height, height + 0.4, height + 0.4, height)
+        chart.marks.append(Mark("area", x, y, colour(lane), 0.8))
     for lane, name in enumerate(names if clear else ()):
         chart.label(0.0, len(names) - lane - 0.4, clipped(name))
     return chart
@@ -654,7 +619,10 @@ def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
     across, ends = (min(values) - room / 2, max(values) + room), (-0.5, len(keys) - 0.5)
     lower = [models[0].specs[models[0][key].name].better == "lower" for key in keys]
     title = "Estimates with intervals" + ("" if any(lower) else ": higher is better")
-    chart = Chart(title, "", across, ends)
+    height = (10 + 14 * len(models)) * len(keys)
+    area = PlotArea(400, 40 + height, 110.0, 386.0, 16.0, 16.0 + height)
+    words = "; ".join(f"{row['model']}: {keys[row['row']]} {row['value']:.3f}" for row in rows)
+    chart = Chart(title, f"{words}.", across, ends, area=area)
     chart.y_labels = [
         (float(len(keys) - 1 - k), f"{key}\n(lower is better)" if less else models[0][key].name)
         for k, (key, less) in enumerate(zip(keys, lower, strict=True))
@@ -699,7 +667,7 @@ def trend(result: Trend) -> Chart:
     step = max(1, -(-len(result.segments) // 12))
     chart.x_labels = [(float(k), result.segments[k]) for k in range(0, last + 1, step)]
     for k, e in enumerate(result.estimates):
-        chart.whisker(k, e.low, e.high, colour(0))
+        chart.line([k, k], [e.low, e.high], colour(0), size=1.4)
         chart.point(k, e.value, colour(0))
     chart.reference(range(last + 1), result.fitted, perfect=True)
     if result.change is not None:
@@ -766,7 +734,7 @@ def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] =
     for k, table in tables.items():
         x, y = table.column("mean_score"), table.column("share_positive")
         for row in table:
-            chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
+            chart.line([row["mean_score"]] * 2, [row["low"], row["high"]], colour(k), size=1.2)
             chart.point(row["mean_score"], row["share_positive"], colour(k))
         if k in known:
             x, y = known[k].band.column("probability"), known[k].band.column("comes_true")
@@ -824,19 +792,8 @@ def cost_chart(result: Any, *, kind: str, at: float | None = None, band: bool | 
         chart.models = names if len(names) > 1 else []
     else:  # colours skip the models without probabilities
         chart.key = [(c.name, colour(k)) for k, c in decisions.items()]
-    chart.reference(first.x, everyone, perfect=True)
-    chart.reference(first.x, no_one)
-    # where the line of acting on everyone, and that of acting on no one, is about to leave the chart; the names of two
-    # lines that cross there stand at either side, or else a quarter of the chart apart
-    seen = np.flatnonzero(everyone > 0.12 * top if benefit else everyone < 1.15 * top)
-    last, under = int(seen[-1]) if len(seen) else 0, len(first.x) // 2
-    before = not benefit and float(first.x[last]) > 0.2
-    side: dict[str, Any] = {"aside": -3.0, "anchor": "end"} if before else {}
-    chart.label(float(first.x[last]), float(everyone[last]), "everyone", **side)
-    if not benefit:
-        apart = 0.0 if before else float(first.x[last]) + 0.25
-        under = int(np.argmax((no_one < 1.15 * top) & (first.x >= apart)))
-    chart.label(float(first.x[under]), float(no_one[under]) - 0.06 * top * benefit, "no one")
+    chart.line(first.x, everyone, GREY, PERFECT, size=1.1, words="everyone")
+    chart.line(first.x, no_one, GREY, CHANCE, size=1.1, words="no one")
     for k, c in decisions.items():
         chart.line(c.x, getattr(c, value), colour(k), dash(k), words=c.name)
     if at is not None:
@@ -884,77 +841,14 @@ def uplift(result: Any) -> Chart:
     chart.x_name, chart.y_name = "cases treated", "more than if nobody is treated"
     chart.models = [one.name for one in scores] if len(scores) > 1 else ()
     taken = first.curve.column("taken")
-    chart.reference(chart.x, (0.0, 0.0))
-    chart.reference(taken, first.curve.column("random"), perfect=True)
-    half, below = len(taken) // 2, 0.07 * (ends[1] - ends[0])
-    chart.label(float(first.sums.n), 0.3 * below, "nobody", aside=-3.0, anchor="end")
-    chart.label(float(taken[half]), first.curve.column("random")[half] - below, "at random")
+    chart.line(chart.x, (0.0, 0.0), GREY, CHANCE, size=1.1, words="nobody")
+    chart.line(taken, first.curve.column("random"), GREY, PERFECT, size=1.1, words="at random")
     for k, one, curve in rows:
         if len(scores) == 1:
             chart.band(curve.column("taken"), curve.column("low"), curve.column("high"), colour(k))
         chart.line(curve.column("taken"), curve.column("gain"), colour(k), dash(k), words=one.name)
         chart.point(float(one.quota), one["gain"].value, colour(k))
     chart.upright(float(first.quota))
-    return chart
-
-
-def taken_and_left(point: OperatingPoint) -> Chart:
-    """Who gets a place and who does not, as two bars of positives and negatives."""
-    most = max(point.tp + point.fp, point.fn + point.tn)
-    words = (
-        f"taken: {count(point.tp)} positives and {count(point.fp)} negatives; "
-        f"left: {count(point.fn)} positives and {count(point.tn)} negatives"
-    )
-    chart = Chart("Taken and left", words, (0.0, most), x_name="cases, positives first", y_ticks=False)
-    for height, positives, negatives, name in (
-        (0.62, point.tp, point.fp, f"taken {count(point.taken)}"),
-        (0.1, point.fn, point.tn, f"left {count(point.fn + point.tn)}"),
-    ):
-        chart.stretch(0.0, positives, height, colour(0), 0.9)
-        chart.stretch(positives, positives + negatives, height, "currentColor", 0.35)
-        chart.label(0.0, height + 0.25, name)
-    return chart
-
-
-def swaps(result: SwapSet) -> Chart:
-    """The cases that enter and those that leave, hits first, and what the difference is."""
-    if not result.swapped:
-        raise InputError(None, f"{result.old} and {result.new} choose the same cases, so there is nothing to draw")
-    most, d = 1.35 * float(result.swapped), result.difference
-    title = f"From {result.old} to {result.new} at {result.quota:,} places"
-    chart = Chart(title, "", (0.0, most), (0.0, 1.0), "cases", y_ticks=False)
-    for height, row in zip((0.5, 0.1), result.sides, strict=True):
-        chart.stretch(0.0, row["hits"], height, colour(0), 0.9)
-        chart.stretch(row["hits"], row["cases"], height, "currentColor", 0.2)
-        told = f"{row['side']}: {count(row['hits'])} of {count(row['cases'])} ({row['hit_rate']:.0%})"
-        chart.label(0.0, height + 0.22, told, aside=0.0)
-    said = f"difference {count(d.value)} hits ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
-    chart.label(0.0, 0.93, said, aside=0.0)
-    chart.key = [("hits", colour(0)), ("no hits", FAINT)]
-    return chart
-
-
-def screening(result: Screening) -> Chart:
-    """Share of the cases and of the positives that each stage leaves, the latter with its interval."""
-    rows = result.stages
-    cases = [rows[0]["enter"], *rows.column("keep")]
-    recall, low, high = ([1.0, *rows.column(name)] for name in ("recall_so_far", "recall_low", "recall_high"))
-    words = "; ".join(
-        f"after stage {k}: {row['keep']:,} cases, {row['positives_keep']:,} positive" for k, row in enumerate(rows, 1)
-    )
-    ends = (0.0, float(len(cases)))
-    chart = Chart("Left after each stage", words, ends, (0.0, 1.12), "stage", y_percent=True)
-    chart.y_name = "share of those at first"
-    chart.x_labels = [(0.5, "start"), *((k + 0.5, f"after {row['stage']}") for k, row in enumerate(rows, 1))]
-    for k, (number, share) in enumerate(zip(cases, recall, strict=True)):
-        left = number / cases[0] if cases[0] else 0.0
-        chart.steps([k + 0.1, k + 0.5], [left], NEGATIVES, 0.7)
-        chart.label(k + 0.3, left + 0.02, f"{number:,}", anchor="middle", aside=0.0)
-        if share == share:
-            chart.steps([k + 0.5, k + 0.9], [share], colour(0), 0.9)
-            chart.label(k + 0.7, max(share, high[k]) + 0.02, f"{share:.0%}", anchor="middle", aside=0.0)
-            chart.whisker(k + 0.7, low[k], high[k], "currentColor")
-    chart.key = [("cases left", NEGATIVES), ("positives left", colour(0))]
     return chart
 
 
@@ -998,21 +892,6 @@ def voting(result: SelectiveVoting) -> Chart:
     chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
     chart.upright(float(result.voters))
     chart.label(float(result.voters), chart.y[1] - 0.04 * (chart.y[1] - chart.y[0]), f"{result.voters} chosen")
-    return chart
-
-
-def spread(values: Any, *, marked: float, title: str) -> Chart:
-    """Many values (of permutations, of refits) as a histogram with one of them marked."""
-    known = np.asarray(values, dtype=float)
-    known = known[np.isfinite(known)]
-    if not len(known) or not math.isfinite(marked):
-        raise InputError(None, "there is no value to draw")
-    ends = around(np.append(known, marked))
-    heights, edges = np.histogram(known, 30, ends)
-    chart = Chart(clipped(title), f"{title}: {format_value(marked)}", ends, (0.0, float(heights.max()) or 1.0), "value")
-    chart.steps(edges.tolist(), heights.tolist(), "currentColor")
-    chart.line([marked, marked], chart.y, colour(1))
-    chart.point(marked, 0.0, colour(1))
     return chart
 
 
@@ -1074,30 +953,34 @@ def who_leads(result: GrowthComparison) -> Chart:
 
 def list_sizes(result: Any, *, quota: int | float | None = None, list_size: int | None = None) -> Chart:
     """Hits in the same places by the size of the list: the mean, the range of the next list; dashed where a guess."""
-    rows = list_size_frame(result, quota=quota, list_size=list_size, points=33)
-    sizes, names = rows.column("list_size"), list(dict.fromkeys(rows.column("model")))
-    places, sample = rows[-1]["places"], rows[0]["sample_size"]
-    top = max(rows.column("next_high"))
+    models, given = models_of(result), [] if list_size is None else [list_size]
+    places: Any = models[0].asked_quota if quota is None else quota
+    if places is None or isinstance(places, Quotas):
+        problem = "is missing" if places is None else "is a range, and lists of other sizes need one"
+        raise InputError("quota", problem, "give {quota}: places in one list")
+    sample = max(1, whole_cases(models[0].ranking.cases))
+    least = places if isinstance(places, int) else math.ceil(1.0 / places)  # no list is shorter than its places
+    sizes = np.geomspace(0.1 * sample, max(10 * sample, *given, 0), 33).round().astype(np.int64).tolist()
+    sizes = sorted({*(size for size in (*sizes, sample) if size >= least), *given})
+    points: list[list[Any]] = [[ev.at(quota=places, list_size=size) for size in sizes] for ev in models]
+    top = max(point.next_hits[1] for own in points for point in own)
     words = f"Line: hits on average. Dotted: the {sample:,} cases evaluated."
-    words += " Shaded: the range of the next list." if len(names) == 1 else ""
-    words += " Dashed: a guess." if any(rows.column("guess")) else ""
-    title = f"Hits in {pluralize(places, 'place')}" if quota is None or isinstance(quota, int) else "Hits"
-    chart = Chart(f"{title} by list size", words, (min(sizes), max(sizes)), (0.0, top), "cases on the list", log=True)
-    chart.y_name = "hits"
+    words += " Shaded: the range of the next list." if len(models) == 1 else ""
+    words += " Dashed: a guess." if any(point.guess for own in points for point in own) else ""
+    title = f"Hits in {pluralize(places, 'place')}" if isinstance(places, int) else "Hits"
+    chart = Chart(f"{title} by list size", words, (sizes[0], sizes[-1]), (0.0, top), "cases on the list", log=True)
+    chart.y_name, names = "hits", [ev.name for ev in models]
     chart.upright(float(sample))
     chart.label(float(sample), 0.03 * top, f"this list: {sample:,}")
-    for k, name in enumerate(names):
-        own = [row for row in rows if row["model"] == name]
-        tested = [row for row in own if not row["guess"]]
-        beyond = [*tested[-1:], *(row for row in own if row["guess"])]
-        if len(names) == 1:
-            low, high = ([row[end] for row in own] for end in ("next_low", "next_high"))
-            chart.band([row["list_size"] for row in own], low, high, colour(k))
-        for part, dashes in ((tested, ()), (beyond, PERFECT)):
-            chart.line([row["list_size"] for row in part], [row["hits"] for row in part], colour(k), dashes)
-    if list_size is not None:
-        for k, row in enumerate(row for row in rows if row["list_size"] == list_size):
-            chart.point(float(list_size), row["hits"], colour(k))
+    for k, own in enumerate(points):
+        hits, tested = [point.tp for point in own], sum(not point.guess for point in own)
+        if len(models) == 1:
+            low, high = zip(*(point.next_hits for point in own), strict=True)
+            chart.band(sizes, low, high, colour(k))
+        chart.line(sizes[:tested], hits[:tested], colour(k), words=names[k])
+        chart.line(sizes[max(0, tested - 1) :], hits[max(0, tested - 1) :], colour(k), PERFECT)
+        for size in given:
+            chart.point(float(size), hits[sizes.index(size)], colour(k))
     chart.models = names if len(names) > 1 else []
     return chart
 
@@ -1153,17 +1036,12 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "list_size": list_sizes,
     "plan": profit,
     "uplift": uplift,
-    "screening": screening,
     "voting": voting,
-    "swaps": swaps,
     "trend": trend,
     "extrapolation": more_classes,
     "who_leads": who_leads,
     "risk_coverage": risk_coverage,
     # of a page alone
-    "dots": estimate_dots,
     "differences": differences,
-    "cut": taken_and_left,
-    "spread": spread,
     "confidence": confidence,
 }

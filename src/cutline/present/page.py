@@ -12,7 +12,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup
 
 from ..errors import InputError
@@ -23,10 +22,7 @@ from .explorer import explorer
 from .render import asset, fill
 
 if TYPE_CHECKING:
-    from ..class_evaluation import ClassEvaluation
     from ..decide.planning import Plan
-
-MOST_PAGES, FEW_PAGES = 20, 8  # up to so many classes, all have a page of their own; of more, only the largest
 
 
 def write_page(result: Any, path: FilePath, **options: Any) -> Path:
@@ -44,12 +40,7 @@ def page_title(result: Any) -> str:
     whole = getattr(result, "whole", result)
     models = getattr(whole, "evaluations", None)
     title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
-    if whole is not result:
-        return f"{title} by {', '.join(result.by)}"
-    classes = getattr(whole if models is None else whole.first, "classes", ())
-    return (
-        f"{title}{':' if models is None else ' of'} {pluralize(len(classes), 'class', 'classes')}" if classes else title
-    )
+    return f"{title} by {', '.join(result.by)}" if whole is not result else title
 
 
 def page(
@@ -73,8 +64,6 @@ def page(
     sections = list(result.sections(detail=True, **options))
     sections = _in_order(sections if plan is None else [*plan.sections(), *sections[1:]], options)
     prices = {"cost": cost, "value": value}
-    if hasattr(result, "confusion"):
-        return _shell(result, title, sections, **_picker(result, quota, prices))
     asked = plan is None and not options.get("cost_fp") and not hasattr(result, "by")
     return _shell(result, title, sections, **_explorer(sections, quota, prices, asked, plan))
 
@@ -144,24 +133,19 @@ def _shell(
     sections: Sequence[Section],
     *,
     explorer: Mapping[str, Any] | None = None,
-    picker: Mapping[str, Any] | None = None,
     data: str = "",
     script: str = "",
-    inner: str = "",
-    shared: Mapping[str, str] | None = None,
 ) -> str:
-    """The whole document; ``shared``: place-holders for what a page of one class takes from the page around it."""
+    """The whole document."""
     from .. import __version__
 
     code = asset("unpack.js") + asset(script) if script else ""
-    within = asset("unpack.js") + asset(inner) if inner else ""
-    # only these very scripts may run, and nothing may be fetched or sent
-    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (code, within) if text)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    # only this very script may run, and nothing may be fetched or sent
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if code else "'none'"
     csp = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
     csp += "base-uri 'none'; form-action 'none'"
     parts = {"css": asset("page.css"), "script": code, "csp": csp}
-    parts |= shared or {}  # a policy has no character that an attribute must not contain
     seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
     pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
@@ -183,38 +167,11 @@ def _shell(
         sections=sections,
         folded={s.name for s in sections} - opened,
         explorer=explorer,
-        picker=picker,
         settings=" · ".join(made),
         version=__version__,
         data=Markup(data),
-        inner=Markup(within),
         **{name: Markup(part) for name, part in parts.items()},
     )
-
-
-def _picker(ev: ClassEvaluation, quota: int | float | None, prices: Mapping[str, Any]) -> dict[str, Any]:
-    """The pages of the classes, the largest first, packed into the page of all."""
-    if ev.sample.matrix is None:
-        return {}
-    sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
-    most = FEW_PAGES if len(sizes) > MOST_PAGES else MOST_PAGES
-    # a page of one class without what all share: no text of a user's can contain these place-holders unescaped
-    shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
-    pages = []
-    for at in np.argsort(-sizes, kind="stable")[:most]:
-        if sizes[at]:
-            label = ev.classes[int(at)]
-            binary = ev.of(label)
-            sections = _in_order(list(binary.sections(detail=True)), {})
-            explored = _explorer(sections, quota, prices, asked=False)
-            inside = _shell(binary, f"{label} against the rest", sections, **explored, shared=shared)
-            pages.append({"name": str(label), "page": inside})
-    return {
-        "picker": {"names": [one["name"] for one in pages], "more": len(ev.classes) > len(pages)},
-        "data": packed({"classes": pages, "css": asset("page.css")}),
-        "script": "class_page.js",
-        "inner": "page.js",
-    }
 
 
 def packed(data: Any) -> str:

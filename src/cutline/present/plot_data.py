@@ -16,10 +16,8 @@ from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 from ..inference.limits import wilson
 from ..partition import order_of
-from ..quotas import Quotas, whole_cases
 from ..table import Table, columns_table
 from ..types import Floats
-from ..validate import checked
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -111,33 +109,6 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
 
 MANY_POINTS = 1_000
 INK = 0.0005  # of a height: half a pixel of a printed plot
-
-
-@checked
-def list_size_frame(
-    result: Any, *, quota: int | float | None = None, list_size: int | None = None, points: int = 5
-) -> Table:
-    """The hits in the same places of ``points`` lists, a tenth to ten times as long as the sample, and ``list_size``.
-
-    A list that is shorter than its places is left out.
-    """
-    rows = []
-    for ev in models_of(result):
-        places: Any = ev.asked_quota if quota is None else quota
-        if places is None or isinstance(places, Quotas):
-            problem = "is missing" if places is None else "is a range, and lists of other sizes need one"
-            raise InputError("quota", problem, "give {quota}: places in one list")
-        cases = max(1, whole_cases(ev.ranking.cases))
-        given = [] if list_size is None else [list_size]
-        least = places if isinstance(places, int) else math.ceil(1.0 / places)
-        sizes = np.geomspace(0.1 * cases, max(10 * cases, *given, 0), points).round().astype(np.int64).tolist()
-        for size in sorted({*(size for size in (*sizes, cases) if size >= least), *given}):
-            point: Any = ev.at(quota=places, list_size=size)
-            row = {"model": ev.name, "list_size": size, "places": point.taken, "hits": point.tp}
-            row |= dict(zip(("low", "high"), point.expected_hits.interval, strict=True))
-            row |= dict(zip(("next_low", "next_high"), point.next_hits, strict=True))
-            rows.append({**row, "extrapolated": point.extrapolated, "guess": point.guess, "sample_size": cases})
-    return Table(rows, "Hits by list size")
 
 
 def batch_points(result: Any, quota: int | float | None) -> dict[str, Any]:

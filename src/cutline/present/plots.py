@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..class_evaluation import ClassEvaluation
-from ..comparison import Comparison
 from ..decide.operating import RiskCoverage
 from ..errors import InputError, how_to_install, listed, show
-from ..evaluation import Evaluation
 from ..runtime import write_whole
 from .charts import Chart
 from .figures import FIGURES
@@ -26,14 +24,12 @@ _INKS = {"currentColor": "#222222", "#8a8a8a": GREY}  # the colour of the text a
 _ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 _MOST_NAMES = 60  # classes that are named along a confusion matrix; of more, every second (third, …) one
 _MOST_NUMBERS = 25  # classes up to which each cell of a confusion matrix carries its number
-_OF_A_PAGE = ("dots", "differences", "cut", "spread", "confidence")
+_OF_A_PAGE = ("differences", "confidence")
 # kind -> the result that alone has it
 _OF_ONE_RESULT = {
     "plan": "Plan",
     "uplift": "Uplift",
-    "screening": "Screening",
     "voting": "SelectiveVoting",
-    "swaps": "SwapSet",
     "trend": "Trend",
     "extrapolation": "Extrapolation",
     "who_leads": "GrowthComparison",
@@ -78,8 +74,6 @@ def draw_chart(ax: Any, chart: Chart) -> None:
                 ax.plot(mark.x, mark.y, "o", color=paint, markersize=1.6 * mark.size, zorder=3)
             case "bar":
                 ax.bar(mark.x[0], mark.y, mark.x[1] * 0.94, align="edge", color=paint)
-            case "whisker":
-                ax.vlines(mark.x, *mark.y, color=paint, linewidth=mark.size, alpha=mark.opacity)
             case _:
                 how = {"ha": _ALIGNED[mark.anchor], "fontweight": "bold" if "bold" in mark.tag else "normal"}
                 beside = {"textcoords": "offset points", "xytext": (mark.size, 0)}
@@ -166,12 +160,8 @@ def _drawer(result: Any, kind: str, options: dict[str, Any]) -> Callable[[Any], 
 def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
 
-    ``kind`` is one of ``roc``, ``precision_recall``, ``found`` (at a quota), ``gain``, ``lift``, ``hit_rate``,
-    ``qrecall``, ``quota_rates`` (hit rate and Qrecall), ``tpr_fpr``, ``profit`` (with ``cost=`` and ``value=``),
-    ``plan``, ``uplift``, ``deciles``, ``histogram``, ``reliability``, ``dominance``, ``calibration``, ``net_benefit``,
-    ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``, ``segments`` (with ``measure=``),
-    ``trend``, ``extrapolation`` and ``list_size`` (hits at a quota by the size of the list); of several classes
-    ``confusion``, ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
+    The kinds are those of ``FIGURES``, of several classes ``confusion``, ``risk_coverage`` and ``calibration``; the
+    ``plot`` of each result lists its own. Without ``ax`` a figure of its own is made.
     """
     if ax is not None and not hasattr(ax, "plot"):
         raise InputError("ax", f"is {show(ax)}, not Axes of matplotlib", "leave it out for a figure of its own")
@@ -195,30 +185,15 @@ def picture_format(path: Any) -> str:
 
 
 def write_picture(result: Any, path: Any, kind: str | None = None, **options: Any) -> None:
-    """Draw a result into a file: one plot of that kind, or the panels that its data allow."""
+    """Draw a result into a file: the plot of that kind, or the first that its class names."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
-    kinds = result.pictures if kind is None else (kind,)
-    if kind is None and isinstance(result, Evaluation | Comparison) and models_of(result)[0].rows.batched:
-        kinds = ("batches", *(kind for kind in kinds if kind != "gain" and kind != "dominance"))
-    panels = []
-    for one in kinds:
-        try:
-            panels.append(_drawer(result, one, options))
-        except InputError:  # this sample has no such curve
-            if kind is not None:
-                raise
-    several = isinstance(result, ClassEvaluation)  # its panels stand in one row
-    across = max(1, len(panels) if several else min(len(panels), 2))
-    down = max(1, -(-len(panels) // across))
-    width, height = (5.6, 4.8) if several else (6.4, 4.6)
-    if kind == "found":  # a row for each model
-        width, height = 7.6, 1.6 + 0.6 * len(models_of(result))
+    kind = result.pictures[0] if kind is None else kind
+    figsize = (7.6, 1.6 + 0.6 * len(models_of(result))) if kind == "found" else (6.4, 4.6)  # a row for each model
     # A figure of its own, without pyplot: no window system is needed or started.
-    figure = Figure(figsize=(width * across, height * down), layout="constrained")
-    for k, draw in enumerate(panels, 1):
-        draw(figure.add_subplot(down, across, k))
+    figure = Figure(figsize=figsize, layout="constrained")
+    plot(result, kind, ax=figure.add_subplot(), **options)
     with write_whole(path) as beside:
         figure.savefig(beside, dpi=150, format=picture_format(path))

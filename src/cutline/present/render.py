@@ -16,7 +16,6 @@ from markupsafe import Markup
 
 from ..estimate import Estimate
 from ..table import Figure, Section, Table, format_value, text_table
-from .charts import interval_bar
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -83,9 +82,7 @@ def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[
                 yield "\n".join(paragraph)
                 paragraph, indent = [], ""
             if isinstance(part, Table) and len(part):
-                drawn = {name for row in part for name, value in row.items() if isinstance(value, Figure)}
-                rows = ({name: value for name, value in row.items() if name not in drawn} for row in part)
-                yield Table(rows, part.title, part.group) if drawn else part
+                yield part
         if paragraph:
             yield "\n".join(paragraph)
 
@@ -173,9 +170,7 @@ def _templates() -> Environment:
 
 
 def cell(value: Any) -> Any:
-    """A cell: a value with its interval below it, a small picture, a measure with its explanation, or text."""
-    if isinstance(value, Figure):
-        return interval_bar(value.of, **value.options)
+    """A cell: a value with its interval below it, a measure with its explanation, or text."""
     if isinstance(value, Estimate):
         if value.value != value.value:
             return Markup('–<small class="why">{}</small>').format(value.reason)

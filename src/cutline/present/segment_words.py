@@ -8,23 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
-from ..evaluation import notices_of
 from ..inference.evidence import moves
 from ..segments import note_of, why_not_comparable
-from ..table import Figure, Section, Table, count, ends, format_value, joined, p_value, pluralize
-from .class_words import class_answer, class_comparison_answer
-from .words import (
-    answer,
-    chosen_measures,
-    cut_point,
-    difference_rows,
-    headline,
-    name_of,
-    point_sentences,
-    side_by_side,
-    title_of,
-    written,
-)
+from ..table import Figure, Section, Table, count, joined
+from .words import chosen_measures, difference_rows, name_of, title_of, with_interval, written
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
@@ -44,7 +31,7 @@ def default_measures(quota: Any) -> list[str]:
 
 
 def segment_sections(
-    seg: Segments,
+    result: Segments | SegmentComparison,
     *,
     terms: Terms = PYTHON,
     all_measures: bool = False,
@@ -53,57 +40,57 @@ def segment_sections(
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """The sections of an evaluation by segment; ``measures``: those to show. In ``detail``, all rows follow.
+    """The sections of an evaluation or a comparison by segment; ``measures``: those to show. In ``detail``, all rows.
 
     ``fairness``: also who gets the places of one list.
     """
-    wide = all_measures or detail
-    keys = list(seg.specs) if all_measures else seg.chosen(list(measures)) if measures else _usual_keys(seg)
-    names = {spec.measure.name for spec in seg.specs.values()}
-    overall: Any = seg.overall
-    of_classes = isinstance(overall, ClassEvaluation)
-    usual = {} if of_classes else set(default_measures(overall.quota))
-    named = bool(measures) or (len(seg.specs) <= _MOST_NAMED and names != usual)
-    if of_classes:
-        facts = class_answer(overall, terms)
-    else:
-        asked = [] if overall.quota is None else point_sentences(overall, cut_point(overall))
-        facts = [*asked, headline(overall), *notices_of([overall], terms)]
-    yield Section("answer", [*sentences(seg, keys, named=named), *facts])
-    parts: list[str | Table | Figure] = [*_figures(seg, keys, named=named)]
-    if all_measures and not detail:
-        parts += _wide_tables(seg, keys)
-    else:
-        rows = short_segment_rows(seg, keys, named=named)
-        left = f"{len(rows) - 1 - _SHORT:,} more segments: {IN_FULL if detail else '--all'}"
+    overall: Any = result.overall
+    models: Any = getattr(result, "models", None)
+    first: Segments = result if models is None else next(iter(models.values()))  # type: ignore[assignment]
+    of_classes = isinstance(overall, ClassEvaluation | ClassComparison)
+    usual = [] if of_classes else default_measures(overall.quota)
+    names = {spec.measure.name for spec in first.specs.values()}
+    named = models is None and (bool(measures) or (len(first.specs) <= _MOST_NAMED and names != set(usual)))
+    keys = list(first.specs) if all_measures else first.chosen(list(measures) if measures else None)
+    if models is not None and not (all_measures or of_classes):
+        keys = chosen_measures(overall)
+    elif not (all_measures or measures or of_classes) and len(first.specs) > _MOST_NAMED:
+        keys = [key for name in usual for key in keys if first.specs[key].measure.name == name] or keys
+    facts = next(iter(overall.sections(terms=terms))).sentences
+    rows: list[dict[str, Any]]
+    if models is None:
+        rows, title = short_segment_rows(first, keys, named=named), _title(result.by)
+        yield Section("answer", [*sentences(first, keys, named=named), *facts])
         few = [*rows[:_SHORT], rows[-1]] if len(rows) - 1 > _SHORT else rows
-        parts += [Table(few, "" if detail else _title(seg.by)), *([left] if len(few) < len(rows) else [])]
-    yield Section("segments", parts, _title(seg.by))
+    else:
+        key = "roc_auc" if "roc_auc" in keys else keys[0]  # it does not move with the share of positives
+        by = name_of(overall.specs[key])
+        rows, title = short_model_rows(result, key), f"{by} by segment"
+        clear = [f"{row['']} ({row['clear difference?']})" for row in rows if "beats" in row["clear difference?"]]
+        none = f"No segment has a clear difference in {by}."
+        yield Section("answer", [*facts, f"Clear differences in {by}: {', '.join(clear)}." if clear else none])
+        few = rows[:_SHORT]
+    figures, wide = _figures(result, keys, named=named), all_measures or detail
+    in_full: list[Any] = []
+    if wide:
+        in_full = list(_wide_tables(first, keys) if models is None else _wide_model_tables(result, keys))
+    left = f"{len(rows) - len(few):,} more segments: {IN_FULL if detail else '--all'}"
+    tables = [Table(few, "" if detail and models is None else title), *([left] if len(few) < len(rows) else [])]
+    yield Section("segments", [*figures, *(in_full if all_measures and not detail else tables)], _title(result.by))
     if detail:
-        yield Section("segments_in_full", list(_wide_tables(seg, keys)), IN_FULL)
-    ordered = bool(seg.trends)
-    if seg.shared is not None and (fairness or (wide and not ordered)):
-        yield from _one_list(seg, seg.shared)
+        yield Section("segments_in_full", in_full, IN_FULL)
+    shared = first.shared if models is None else None
+    if shared is not None and (fairness or (wide and not first.trends)):
+        yield _one_list(shared)
     if detail:
-        whole = seg.whole
-        yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
+        yield from islice(result.whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
 def _title(by: Sequence[str]) -> str:
     return "Segments" if tuple(by) == ("segment",) else f"Segments by {', '.join(by)}"
 
 
-def _usual_keys(seg: Segments) -> list[str]:
-    """The measures that segments are shown by; out of many, those that the command evaluates where none is named."""
-    keys = seg.chosen()
-    overall: Any = seg.overall
-    if isinstance(overall, ClassEvaluation) or len(seg.specs) <= _MOST_NAMED:
-        return keys
-    names = default_measures(overall.quota)
-    return [key for name in names for key in keys if seg.specs[key].measure.name == name] or keys
-
-
-def _figures(result: Segments | SegmentComparison, keys: Sequence[str], *, named: bool = False) -> list[Figure]:
+def _figures(result: Any, keys: Sequence[str], *, named: bool) -> list[Figure]:
     """A chart for each of up to four measures that segments of any size share.
 
     Unless measures were ``named``, those that move with the share of positives have none.
@@ -116,54 +103,6 @@ def _figures(result: Segments | SegmentComparison, keys: Sequence[str], *, named
         title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
         figures.append(Figure("segments", result, {"measure": key, "title": title, "name": f"segments-{k}"}))
     return figures
-
-
-def segment_comparison_sections(
-    found: SegmentComparison, *, terms: Terms = PYTHON, all_measures: bool = False, detail: bool = False, **options: Any
-) -> Iterator[Section]:
-    """The sections of a comparison by segment. In ``detail``, all rows together follow."""
-    overall: Any = found.overall
-    evaluations = list(overall.evaluations.values())
-    if isinstance(overall, ClassComparison):
-        keys = next(iter(found.models.values())).chosen()
-        facts = class_comparison_answer(overall, terms)
-    else:
-        keys = chosen_measures(overall)
-        about = f"{pluralize(len(evaluations), 'model')}: {headline(evaluations[0], named=False)}"
-        facts = [*answer(overall), about, *notices_of(evaluations, terms)]
-    keys = list(overall.specs) if all_measures else keys
-    key = "roc_auc" if "roc_auc" in keys else keys[0]  # it does not move with the share of positives
-    rows = short_model_rows(found, key)
-    clear = [f"{row['']} ({row['clear difference?']})" for row in rows if "beats" in row["clear difference?"]]
-    by = name_of(overall.specs[key])
-    told = f"Clear differences in {by}: {', '.join(clear)}." if clear else f"No segment has a clear difference in {by}."
-    yield Section("answer", [*facts, told])
-    if all_measures and not detail:
-        yield Section("measures", [Table(side_by_side(overall, keys), "All rows")])
-    left = len(rows) - _SHORT
-    more = f"{left:,} more segments: {IN_FULL if detail else '--all'}"
-    tables: list[str | Table] = [Table(rows[:_SHORT], f"{by} by segment"), *([more] if left > 0 else [])]
-    in_full: list[str | Table] = []
-    if all_measures or detail:
-        values = [
-            {
-                "segment": name,
-                "measure": key,
-                **{model: ev.estimates[key] for model, ev in comparison.evaluations.items()},
-                "note": note,
-            }
-            for name, note, comparison in found.parts()
-            for key in keys
-        ]
-        pairs = difference_rows(found.differences(keys).to_dicts()[:SHOWN])
-        title = "Differences between models by segment, strongest evidence first"
-        in_full = [Table(values, "Models by segment", "segment"), Table(pairs, title)]
-    yield Section("segments", [*_figures(found, keys), *(tables if detail else in_full or tables)], _title(found.by))
-    if detail:
-        yield Section("segments_in_full", in_full, IN_FULL)
-    if detail:
-        whole = found.whole
-        yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
 def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
@@ -241,9 +180,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
             spec, e = seg.specs[key], ev.estimates[key]
             row[title_of(spec, getattr(ev, "threshold", None))] = written(spec, e.value)
             if k < (2 if named else 1) and e.level == e.level:
-                row[f"{e.level * 100:.4g}% interval" + " " * k] = (
-                    f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
-                )
+                row[f"{e.level * 100:.4g}% interval" + " " * k] = with_interval(spec, e)
         if shared and not named:
             if ev is seg.overall:
                 point = seg.overall.at(quota=seg.overall.quota)
@@ -271,61 +208,49 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
-    """Each segment, all rows together, the differences from the rest, and the trend of each measure."""
+    """Each segment, all rows together, and the differences from the rest."""
     yield Table(segment_rows(seg, keys), "Segments")
     if len(seg) > 1:
         moving = dict.fromkeys(_moving(seg, keys), "moves with the share of positives")
-        compared = [
-            {
-                "segment": row["segment"],
-                "measure": row["measure"],
-                **{key: format_value(row[key]) for key in ("value", "other", "difference")},
-                "interval": ends(row["low"], row["high"]),
-                "ratio": format_value(row["ratio"]),
-                "p (Holm)": p_value(row["p_adjusted"]),
-                "reading": row["verdict"],
-                "note": row["note"] or moving.get(row["measure"], ""),
-            }
-            for row in seg.compared.to_dicts()[:SHOWN]
-        ]
-        yield Table(compared, f"Against {seg.compared.reference}, strongest evidence first")
-    rows = []
-    for trend in seg.trends:
-        row = {"measure": trend.measure, "change": format_value(trend.slope), "interval": ends(trend.low, trend.high)}
-        row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
-        row |= {"first clear change": "none", "from before": ""}
-        if trend.change is not None:
-            row["first clear change"] = f"at {trend.change}"
-            row["from before"] = format_value(trend.change_difference)
-        rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
-    if seg.trends:
-        first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
-        yield Table(rows, f"Trend from {first} to {last}, change for each step")
+        table = seg.compared.sections()[0].shown[0]
+        rows = [{**row, "note": row["note"] or moving.get(row["measure"], "")} for row in table[:SHOWN]]  # type: ignore[index]
+        yield Table(rows, f"Against {seg.compared.reference}, strongest evidence first")
 
 
-def _cell(value: float, form: str = ".1%") -> str:
-    """A share, or another number, in a narrow cell."""
-    return format(value, form) if value == value else "–"
+def _wide_model_tables(found: Any, keys: Sequence[str]) -> Iterator[Table]:
+    """Each model in each segment, and the differences between models."""
+    values = [
+        {"segment": name, "measure": key, **{m: ev.estimates[key] for m, ev in part.evaluations.items()}, "note": note}
+        for name, note, part in found.parts()
+        for key in keys
+    ]
+    yield Table(values, "Models by segment", "segment")
+    title = "Differences between models by segment, strongest evidence first"
+    yield Table(difference_rows(found.differences(keys).to_dicts()[:SHOWN]), title)
 
 
-def _one_list(seg: Segments, shared: SharedList) -> Iterator[Section]:
-    """Who gets the places of one list for all, and what other rules for them would cost in hits."""
+def _one_list(shared: SharedList) -> Section:
+    """Who gets the places of one list for all."""
+
+    def cell(value: float, form: str = ".1%") -> str:
+        return format(value, form) if value == value else "–"
+
     rows = [
         {
             "segment": row["segment"],
             "places": count(row["places"]),
             "selected": f"{row['selection_rate']:.1%}",
-            **{head: _cell(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
-            "selection ratio": _cell(row["selection_ratio"], ".2f"),
+            **{head: cell(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
+            "selection ratio": cell(row["selection_ratio"], ".2f"),
             "interval": f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else "",
             "four fifths": row["four_fifths"],
         }
         for row in shared
     ]
-    yield Section("one_list", [Table(rows, f"One list for all, {shared.where}"), shared.sentence])
+    return Section("one_list", [Table(rows, f"One list for all, {shared.where}"), shared.sentence])
 
 
-def short_model_rows(found: SegmentComparison, key: str) -> list[dict[str, Any]]:
+def short_model_rows(found: Any, key: str) -> list[dict[str, Any]]:
     """One row for each segment: the models by one measure, and whether a difference is clear, adjusted for segments."""
     ahead: dict[str, list[str]] = {}
     for row in found.differences([key]):

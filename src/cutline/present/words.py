@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..catalogue.declare import Measure, Spec, measure, measures
+from ..catalogue.declare import Spec
 from ..decide.error_costs import ErrorPrices
 from ..decide.thresholds import find_cut
 from ..errors import PYTHON, InputError, Terms
@@ -33,7 +30,7 @@ from ..table import (
     round_up,
     values_of,
 )
-from .plot_data import list_size_frame, models_of
+from .plot_data import models_of
 from .render import explained
 
 if TYPE_CHECKING:
@@ -106,16 +103,7 @@ _WORTH_ORDERS = {"value": "score × worth", "value_per_cost": "score × worth pe
 _BY_SCORE = "Hits, other measures, tables and curves are of the list by score alone."
 
 _MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
-_SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
 _MOST_HISTOGRAMS = 6
-_CALIBRATION = {
-    "Slope": "1 is ideal; below 1, probabilities are too extreme",
-    "In the large": "0 is ideal; above 0, probabilities are too low",
-    "p-value": "of the test that every probability is right",
-    "Miscalibration": "part of the Brier score; lower is better",
-    "Discrimination": "part of the Brier score; higher is better",
-    "Uncertainty": "part of the Brier score; does not depend on the model",
-}
 
 
 def evaluation_sections(
@@ -141,14 +129,9 @@ def evaluation_sections(
         at_cut = [f"Cut at {end}: {cut.note}. The intervals below take this cut as fixed."]
     else:
         at_cut = point_sentences(ev, point)
-    worth = worth_section([ev])
-    if worth is not None and ev.cut_by in _WORTH_ORDERS:  # the list that is cut is another one than that of the scores
-        at_cut, point = [*worth.sentences, _BY_SCORE], point if detail else None
-        worth = replace(worth, parts=worth.shown)
-    if measures:
-        at_cut = [*_asked(ev, measures), *at_cut]
-    other_list = [] if list_size is None else [list_size_section([ev], list_size)]
-    at_cut = [*(sentence for section in other_list for sentence in section.sentences), *at_cut]
+    at_cut, more = _with_worth_and_size([ev], at_cut, list_size, asked=_asked(ev, measures))
+    if ev.cut_by in _WORTH_ORDERS and not detail:  # the list that is cut is another one than that of the scores
+        point = None
     ties, tied = [], ev.facts["tied_pairs"]
     bucketed = getattr(ev.rows, "buckets", None) is not None  # the notice of buckets tells what is open there
     if tied > 0.01 and not bucketed:  # where it matters
@@ -159,8 +142,8 @@ def evaluation_sections(
         yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    yield from (replace(section, parts=section.shown) for section in other_list)
-    yield from filter(None, [worth, places_section([ev], detail=detail)])
+    yield from more
+    yield from filter(None, [places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
         taken = cut_words(point) if not bucketed else f"score > {point.threshold:.6g} and a part of the next bucket"
@@ -179,8 +162,6 @@ def evaluation_sections(
             yield Section("cut", [Table(matrix, f"{where}: {taken}")])
         if batched:
             yield from batch_sections([ev], short=short)
-        if cut is not None and (detail or all_measures):
-            yield Section("at_cut", [cut_table(ev, point)])
     if detail:
         yield from detail_sections(ev, [ev], **options)
         return
@@ -197,19 +178,12 @@ def evaluation_sections(
 def batch_sections(evaluations: Sequence[Evaluation], *, short: bool = False) -> Iterator[Section]:
     """The batches side by side, and their places against one threshold; ``short``: without a row for each batch."""
     points: dict[str, Any] = {ev.name: ev.at(quota=ev.quota) for ev in evaluations}
-    said, rows = [], batch_rows(points)
-    if len(points) > 1:
-        for name, point in points.items():
-            low, high = point.next_hits
-            within = f" ({evaluations[0].settings.level:.0%} interval {count_range(*point.expected_hits.interval)})"
-            coming = f"; expect {count(low)} to {count(high)} in the next batch" if low == low else ""
-            mean = count(point.expected_hits.value)
-            said.append(f"{name} finds {mean} per batch on average{within if low == low else ''}{coming}.")
+    rows = batch_rows(points)
     left = len(rows) - _SHOWN_BATCHES
     more = [f"{pluralize(left, 'more batch', 'more batches')}: --format json"] if left > 0 else []
     if not short:
         table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
-        yield Section("batches", [*said, Figure("batches", points), table, *more])
+        yield Section("batches", [Figure("batches", points), table, *more])
     for k, ev in enumerate(evaluations[:_MOST_RULES]):
         (section,) = ev.batches.rules().sections()
         named = f": {ev.name}" if len(evaluations) > 1 else ""
@@ -246,22 +220,16 @@ def comparison_sections(
     costs = [] if cheapest is None else cheapest.answer
     priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
     answers = [*answer(comparison), *costs] if quota is not None or not priced else costs  # what was asked for first
-    worth = worth_section(evaluations, comparison)
-    if worth is not None and first.cut_by in _WORTH_ORDERS:
-        answers = [*worth.sentences, _BY_SCORE]
-        worth = replace(worth, parts=worth.shown)
     named = asked_keys(first, measures)[:1]
-    if named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate":
-        answers = [*_by_measure(comparison, named[0]), *answers]
-    other_list = [] if list_size is None else [list_size_section(evaluations, list_size)]
-    answers = [*(sentence for section in other_list for sentence in section.sentences), *answers]
+    by_name = named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate"
+    asked = _by_measure(comparison, named[0]) if by_name else []
+    answers, more = _with_worth_and_size(evaluations, answers, list_size, asked=asked, comparison=comparison)
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
         if not detail:
             return
-    yield from (replace(section, parts=section.shown) for section in other_list)
-    yield from filter(None, [worth])
+    yield from more
     yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
         yield from batch_sections(evaluations)
@@ -269,7 +237,7 @@ def comparison_sections(
     if not detail:
         yield from filter(None, [chart_section(evaluations)])
         if all_measures:
-            yield Section("measures", [Table(side_by_side(comparison, keys), "Side by side")])
+            yield Section("measures", [side_by_side(evaluations, keys)])
         else:
             yield Section("measures", short_comparison(comparison, keys))
     if len(evaluations) > 1:
@@ -282,15 +250,12 @@ def comparison_sections(
         yield Section("pairs", parts, "Which model?")
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
+        clear = (row for row in stretches if row["clear"])  # not chance, at all places at once
         leads = Table(
             (
-                {
-                    "places": f"{row['from']:,} to {row['to']:,}" if row["from"] < row["to"] else f"{row['from']:,}",
-                    "leads": row["leader"],
-                    "more hits": f"{row['more_hits']:.1f}",
-                }
-                for row in stretches
-                if row["clear"]  # not chance, at all places at once
+                {"places": f"{row['from']:,} to {row['to']:,}", "leads": row["leader"], "more hits": f"{more:.1f}"}
+                for row in clear
+                for more in [row["more_hits"]]
             ),
             "Clear leaders by quota",
         )
@@ -306,6 +271,26 @@ def comparison_sections(
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
         yield from detail_sections(comparison, evaluations, **options)
+
+
+def _with_worth_and_size(
+    evaluations: Sequence[Evaluation],
+    sentences: Sequence[str],
+    list_size: int | None,
+    *,
+    asked: Sequence[str],
+    comparison: Comparison | None = None,
+) -> tuple[list[str], list[Section]]:
+    """The answer with what was ``asked`` for beside the places before it, and the sections about that."""
+    sections, first = [], []
+    if list_size is not None:
+        other_list = list_size_section(evaluations, list_size)
+        first = other_list.sentences
+        sections.append(replace(other_list, parts=other_list.shown))
+    worth = worth_section(evaluations, comparison)
+    if worth is not None and evaluations[0].cut_by in _WORTH_ORDERS:
+        sentences, worth = [*worth.sentences, _BY_SCORE], replace(worth, parts=worth.shown)
+    return [*first, *asked, *sentences], [*sections, *filter(None, [worth])]
 
 
 def asked_keys(ev: Evaluation, measures: Sequence[str]) -> list[str]:
@@ -377,6 +362,7 @@ def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | No
     keys = [key for key, spec in first.specs.items() if spec.measure.of_worth]
     if not keys:
         return None
+    ordered = f" by {_WORTH_ORDERS[first.cut_by]}" if first.cut_by in _WORTH_ORDERS else ""
     rows, sentences = [], []
     for ev in evaluations:
         row: dict[str, Any] = {"model": ev.name}
@@ -389,24 +375,17 @@ def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | No
     of_all = next((key for key in keys if first.specs[key].measure.name == "value_recall"), None)
     if of_all is not None and len(evaluations) == 1 and first.estimates[of_all].value == first.estimates[of_all].value:
         quota, e = first.specs[of_all].quota, first.estimates[of_all]
-        sentences = [f"{_worth_list(first, quota)} contain {share(e)} of the value."]
+        taken = "The cases taken" if quota is None or not ordered else f"The best {quota_words(quota)}"  # type: ignore[arg-type]
+        sentences = [f"{taken}{ordered} contain {share(e)} of the value."]
         if isinstance(quota, int | float) and isinstance(first.rows, RowEvidence) and not first.rows.batched:
             total = first.best_value(quota=whole_cases(first.ranking.cases))
             best = first.best_value(quota=quota) / total
             sentences.append(f"The best possible list of as many places would capture {best:.1%}.")
     elif comparison is not None:
         verdict = comparison.verdict(keys[0], "which model captures the most value")
-        order = f", taken by {_WORTH_ORDERS[first.cut_by]}," if first.cut_by in _WORTH_ORDERS else ","
+        order = f", taken{ordered}," if ordered else ","
         sentences = [f"By {title_of(first.specs[keys[0]]).lower()}{order} {verdict.lead}."]
     return Section("worth", [*sentences, Table(rows)], "What the cases are worth")
-
-
-def _worth_list(ev: Evaluation, quota: Any) -> str:
-    """Which cases are taken, where not by their scores with the order that they are taken in."""
-    if ev.cut_by not in _WORTH_ORDERS:
-        return "The cases taken"
-    taken = "The cases taken" if quota is None else f"The best {quota_words(quota)}"
-    return f"{taken} by {_WORTH_ORDERS[ev.cut_by]}"
 
 
 def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
@@ -500,71 +479,14 @@ def tie_sentence(point: OperatingPoint, *, bucketed: bool = False) -> str:
     """What happens where the cut falls inside a tie, or inside a bucket of scores; empty where it does not."""
     if not (point.tied > 1 and point.from_tie < point.tied) or count(point.hits_worst) == count(point.hits_best):
         return ""
-    if bucketed:
-        return (
-            f"The cut falls inside a bucket of scores: {count(point.from_tie)} of its {count(point.tied)} cases get a "
-            f"place, and {count(point.hits_worst)} to {count(point.hits_best)} positives in all, depending on the "
-            "order inside it."
-        )
+    where = "The cut falls inside a bucket of scores" if bucketed else "The cut falls inside a tie"
     if point.threshold != point.threshold:
-        return (
-            f"Some cuts fall inside a tie: {count(point.hits_worst)} to {count(point.hits_best)} positives get a "
-            "place, depending on the draw."
-        )
-    return (
-        f"The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
-        f"{format_value(point.threshold)} get a place, so {count(point.hits_worst)} to "
-        f"{count(point.hits_best)} positives do, depending on the draw."
-    )
-
-
-def cut_table(ev: Evaluation, point: OperatingPoint) -> Table:
-    """What a cut gives, each rate with an interval, as if the threshold had been fixed beforehand."""
-    from ..inference.limits import wilson
-
-    (low, high), (first, last) = point.expected_hits.interval, point.next_hits
-    rows = [
-        ("threshold", format_value(point.threshold), ""),
-        ("taken", count(point.taken), ""),
-        ("hits", count(point.tp), "" if low != low else count_range(low, high)),
-    ]
-    for name, part, whole in (
-        ("precision", point.tp, point.taken),
-        ("recall", point.tp, point.tp + point.fn),
-        ("specificity", point.tn, point.tn + point.fp),
-    ):
-        known = whole > 0 and not ev.facts["weighted"]
-        ends = wilson(part, whole, ev.settings.level) if known else ()
-        rows.append((name, "–" if whole == 0 else format_value(part / whole), " … ".join(map(format_value, ends))))
-    if first == first:
-        rows.append(("hits next time", "", f"{count(first)} … {count(last)}"))
-    return Table(dict(zip(("at this cut", "value", "interval"), row, strict=True)) for row in rows)
-
-
-def determined_by(one: Measure) -> Measure | None:
-    """The measure of which this one is a function whatever the ranking, followed to its end (pem → gini → roc_auc)."""
-    base = None if "where" in one.same_as else _named_in(one)  # equal only under a condition: in general another number
-    return base if base is None else determined_by(base) or base
-
-
-def _named_in(one: Measure) -> Measure | None:
-    """The measure that a declaration names as the same number."""
-    names = {m.name for m in measures() if m.of_one_score}
-    return next((measure(name) for name in re.findall(r"\w+", one.same_as) if name in names), None)
-
-
-def _base_here(ev: Evaluation, spec: Spec) -> str | None:
-    """Where the number of a measure stands under another name: always, or on these data (no scores tie).
-
-    That is an evaluated measure at the same threshold and tie rule.
-    """
-    always = determined_by(spec.measure)
-    base = always or _named_in(spec.measure)
-    alike = (key for key, s in ev.specs.items() if (s.threshold, s.ties) == (spec.threshold, spec.ties))
-    home = next((key for key in alike if ev.specs[key].measure is base), None)
-    if home is None or always is not None:
-        return home
-    return home if abs(ev.estimates[home].value - ev.estimates[str(spec)].value) <= 1e-12 else None
+        where = "Some cuts fall inside a tie"
+    elif not bucketed:
+        where += f" of {count(point.tied)} cases that score {format_value(point.threshold)}"
+    by = "the order inside it" if bucketed else "the draw"
+    hits = f"{count(point.hits_worst)} to {count(point.hits_best)} positives"
+    return f"{where}: {hits} get a place, depending on {by}."
 
 
 def default_measures(quota: Any) -> list[str]:
@@ -587,27 +509,20 @@ def short_measures(ev: Evaluation) -> list[str]:
 
 
 def measure_rows(ev: Any) -> list[dict[str, Any]]:
-    """Rows of every measure, one per number. A measure that is another in disguise joins that one's row."""
-    two_classes = hasattr(ev, "ranking")
-    homes = {key: _base_here(ev, spec) if two_classes else None for key, spec in ev.specs.items()}
+    """Rows of every measure, with what another name for the same number is."""
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
     rows = []
-    for key in (key for key, home in homes.items() if home is None):
-        e, spec = ev.estimates[key], ev.specs[key]
-        one = spec.measure
-        name, notes = e.name, [spec.remark, one.same_as and f"same as {one.same_as}"]
-        if two_classes:
-            name = str(replace(spec, threshold=None))
-            if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
-                name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
-            moves = "depends on the prevalence" if key in ev.moved else ""
-            disguises = [ev.estimates[other] for other, home in homes.items() if home == key]
-            same = ", ".join(f"{ev.specs[d.name].measure.name} {format_value(d.value)}" for d in disguises)
-            notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), same and f"same as {same}"]
+    for key, spec in ev.specs.items():
+        e, one, name = ev.estimates[key], spec.measure, str(replace(spec, threshold=None))
+        if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
+            name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
+        moves = "depends on the prevalence" if key in getattr(ev, "moved", ()) else ""
+        notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), spec.remark]
+        notes.append(one.same_as and f"same as {one.same_as}")
         # a measure between −1 and 1 whose ideal is 0 has no better end
         arrow = "→ 0" if one.perfect == 0.0 and one.range[0] < 0.0 else ARROWS[spec.better]
         row = {"family": one.section, "measure": name, "": arrow}
-        row |= {"value": format_value(e.value), "on its scale": on_scale(one.range, e)}
+        row["value"] = format_value(e.value)
         if level is not None:
             row |= {f"{level * 100:.4g}% interval": ends(e.low, e.high), "method": e.method}
         rows.append({**row, "note": e.reason or "; ".join(filter(None, notes))})
@@ -621,11 +536,8 @@ def short_rows(ev: Any, keys: Iterable[str]) -> list[dict[str, Any]]:
         e, spec = ev.estimates[key], ev.specs[key]
         threshold = ev.threshold if spec.measure.needs_threshold and not _at_own_cut(ev, spec) else None
         row: dict[str, Any] = {"measure": title_of(spec, threshold), "value": written(spec, e.value)}
-        row["on its scale"] = on_scale(spec.measure.range, e)
         if e.level == e.level:
-            row[f"{e.level * 100:.4g}% interval"] = (
-                f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
-            )
+            row[f"{e.level * 100:.4g}% interval"] = with_interval(spec, e)
         moves = "depends on the prevalence" if key in getattr(ev, "moved", ()) else ""
         rows.append({**row, "": e.reason or moves or _READ_AS.get(spec.measure.name, ("", unit_of(spec)))[1]})
     columns = dict.fromkeys(name for row in rows for name in row)
@@ -666,15 +578,9 @@ def written(spec: Spec, value: float) -> str:
     return f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×"
 
 
-def on_scale(scale: tuple[float, float], e: Estimate) -> Figure:
-    """An estimate on the scale of its measure; an open end is closed a little beyond the interval."""
-    known = [x for x in (e.value, e.low, e.high) if math.isfinite(x)] or [0.0]
-    low, high = scale
-    if not math.isfinite(low) and high == 1.0 and not e.low < -1.0:
-        low = -1.0  # kappa and its like: worse than chance is rare
-    low = low if math.isfinite(low) else min(0.0, *known) * 1.1
-    high = high if math.isfinite(high) else max(0.0, *known) * 1.1
-    return Figure("bar", e, {"ends": (low, high)})
+def with_interval(spec: Spec, e: Estimate) -> str:
+    """The interval of a value as a reader writes it."""
+    return f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
 
 
 def unit_of(spec: Spec) -> str:
@@ -845,7 +751,7 @@ def short_comparison(comparison: Any, keys: Sequence[str]) -> list[str | Table]:
         starred = {name: cell + "*" * (name in leaders) for name, cell in cells.items()}
         lines[title] = {**starred, "clear difference?": _clear(comparison, key)}
     if not lines or len(comparison.evaluations) == 1:
-        return [Table(side_by_side(comparison, keys))]
+        return [side_by_side(list(comparison.evaluations.values()), keys)]
     most = f"p < {1.0 - comparison.settings.level:.2g}"
     best_note = "* best value here; " if judged else ""
     note = f"{best_note}clear means {most}, adjusted for all pairs (Holm)"
@@ -903,13 +809,26 @@ def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
     return rows
 
 
-def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """One row for each measure, one column for each model, intervals in the cells."""
+def side_by_side(evaluations: Sequence[Any], keys: Sequence[str], *, explain: bool = False) -> Table:
+    """One row for each measure, one column for each model, intervals in the cells; with what the catalogue tells."""
     rows = []
     for key in keys:
-        row: dict[str, Any] = {"measure": key, "": ARROWS[comparison.specs[key].measure.better]}
-        rows.append(row | {name: ev.estimates[key] for name, ev in comparison.evaluations.items()})
-    return rows
+        one, estimates = evaluations[0].specs[key].measure, {ev.name: ev.estimates.get(key) for ev in evaluations}
+        facts = {
+            "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
+            "formula": one.formula,
+            "range": f"{one.range[0]:g} to {one.range[1]:g}, {one.better} is better",
+            "undefined": one.undefined,
+            "proper": one.propriety,
+            "same number": one.same_as,
+            "interval": ", ".join(sorted({e.method for e in estimates.values() if e is not None} - {""})),
+            "caution": one.caution,
+            "source": one.reference,
+        }
+        named = explained(key, one.title, {name: text for name, text in facts.items() if text}) if explain else key
+        family = {"family": FAMILY_TITLES[one.family]} if explain else {}
+        rows.append({**family, "measure": named, "": ARROWS[one.better], **estimates})
+    return Table(rows, group="family" if explain else "")
 
 
 def difference_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -936,32 +855,22 @@ def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def list_size_section(evaluations: Sequence[Evaluation], list_size: int) -> Section:
-    """The hits in the same places of a list of another size; of one model also at sizes around it."""
+    """The hits in the same places of a list of another size."""
     options: dict[str, Any] = {"quota": evaluations[0].asked_quota, "list_size": list_size}
     if options["quota"] is None or evaluations[0].quotas is not None:
         raise InputError("list_size", "is for a quota alone", "give {quota}: a number of places, or a share")
     points: dict[str, Any] = {ev.name: ev.at(**options) for ev in evaluations}
     first, *others = points.values()
+    sentences = [" ".join(first.sentences)]
     if others:
-        each = joined(
-            [f"{name} {count(low)} to {count(high)}" for name, p in points.items() for low, high in [p.next_hits]]
-        )
+        each = [f"{name} {count(low)} to {count(high)}" for name, p in points.items() for low, high in [p.next_hits]]
         sentences = [
-            f"On a list of {list_size:,} cases, expect these hits in {pluralize(first.taken, 'place')}: {each} "
+            f"On a list of {list_size:,} cases, expect these hits in {pluralize(first.taken, 'place')}: {joined(each)} "
             f"({first.expected_hits.level:.0%} prediction intervals).",
             *first.sentences[1:],
         ]
-        tables = []
-    else:
-        sentences, rows = [" ".join(first.sentences)], []
-        for row in list_size_frame(evaluations, **options):
-            low, high = count(row["next_low"]), count(row["next_high"])
-            shown = {"list size": count(row["list_size"]), "places": count(row["places"])}
-            guess = " (a guess)" if row["guess"] else ""
-            rows.append({**shown, "hits": f"{row['hits']:,.1f}", "next list": f"{low} to {high}{guess}"})
-        tables = [Table(rows)]
     figure = Figure("list_size", evaluations, options)
-    return Section("list-size", [*sentences, figure, *tables], "On a shorter or longer list")
+    return Section("list-size", [*sentences, figure], "On a shorter or longer list")
 
 
 def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
@@ -974,18 +883,12 @@ def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -
         return Section("places", [Figure("gain", evaluations)], title)
     if not detail:
         return None
+    why = "This sample is weighted, so a quota counts cases by their weight."
     if first.prevalence is not None:
-        why = (
-            f"All figures on this page are for a prevalence of {100.0 * first.prevalence:.4g}%. The quota explorer "
-            "is on the page of the sample itself, where you can set the prevalence by hand."
-        )
-    else:
-        why = (
-            "Only some rows of this list have a label, so all figures are estimates."
-            if "labelled" in first.facts
-            else "This sample is weighted, so a quota counts cases by their weight."
-        )
-        why += " There is no quota explorer for it: ask for a quota with ev.at(quota=…)."
+        why = f"All figures on this page are for a prevalence of {100.0 * first.prevalence:.4g}%."
+    elif "labelled" in first.facts:
+        why = "Only some rows of this list have a label, so all figures are estimates."
+    why += " There is no quota explorer for it: ask for a quota with ev.at(quota=…)."
     return Section("places", [why], title)
 
 
@@ -1030,16 +933,9 @@ def detail_sections(
     if both:
         yield _calibration(usable)
     yield from _costs(result, usable if both else {}, prices)
-    cells = {"tp": "true positives", "fp": "false positives", "fn": "false negatives", "tn": "true negatives"}
-    rows = []
-    for ev in evaluations if len(evaluations) > 1 else ():
-        if ev.threshold is not None:
-            point = ev.at(threshold=ev.threshold)
-            counts = {name: count(getattr(point, key)) for key, name in cells.items()}
-            rows.append({"model": ev.name, "threshold": f"{point.threshold:g}", **counts})
-    if rows:
-        yield Section("cut", [Table(rows)], "At the threshold")
-    yield _all_measures(evaluations)
+    note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
+    every = side_by_side(evaluations, list(evaluations[0].specs), explain=True)
+    yield Section("measures", [note, every], "All measures")
     yield _data(evaluations, source or {})
     notes = [
         f"Expected hits: {evaluations[0].settings.level:.0%} score interval for the hit rate, times the places; the "
@@ -1060,18 +956,10 @@ def _calibration(usable: Mapping[int, Evaluation]) -> Section:
         if len(ev.ranking) <= _MOST_GROUPS and getattr(ev.rows, "clusters", None) is None:
             with suppress(InputError):  # a stream keeps no rows
                 known[k] = ev.calibration()
-    rows: dict[str, dict[str, Any]] = {
-        name: {"calibration": name, "meaning": meaning} for name, meaning in _CALIBRATION.items()
-    }
-    for result in known.values():
-        p = f"{result.p_value:.3f}" if result.p_value >= 0.001 else "< 0.001"
-        shown: dict[str, Any] = {"Slope": result.slope, "In the large": result.in_the_large, "p-value": p}
-        for part in ("miscalibration", "discrimination", "uncertainty"):
-            shown[part.capitalize()] = result[f"brier_score.{part}"]
-        for name, value in shown.items():
-            rows[name][result.name] = value
-    table = [Table(rows.values())] if known else []
-    return Section("right", [Figure("reliability", usable, {"known": known}), *table], "Are the probabilities right?")
+    parts: list[Any] = [Figure("reliability", usable, {"known": known}), *(f"{c.summary}." for c in known.values())]
+    for c in known.values() if len(known) == 1 else ():
+        parts += [part for section in c.sections() for part in section.parts if isinstance(part, Table)]
+    return Section("right", parts, "Are the probabilities right?")
 
 
 def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, float]) -> Iterator[Section]:
@@ -1093,81 +981,24 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         curves = {}
     if curves:
         at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
-        first = next(iter(curves.values()))
-        rows = []
-        for x in _SHOWN:
-            i = int(np.argmin(np.abs(first.x - x)))
-            row: dict[str, Any] = {"threshold probability": f"{x:.0%}"}
-            for c in curves.values():
-                value, low, high = (round(float(column[i]), 3) for column in (c.net_benefit, c.low, c.high))
-                row[c.name] = Estimate("net benefit", value, low, high)
-            rows.append({**row, "everyone": round(float(first.treat_all[i]), 3)})
         costs_told = (
             "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
             "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
             "cost of a false positive / (cost of a false positive + cost of a false negative)."
         )
         drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
-        parts += [*drawn, costs_told, Table(rows, "Net benefit per case")]
+        parts += [*drawn, costs_told]
     if prices and hasattr(result, "cheapest"):
         parts += cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")
 
 
-def _all_measures(evaluations: Sequence[Evaluation]) -> Section:
-    """Every measure of every model with what the catalogue tells of it; one row for one number under many names."""
-    specs = evaluations[0].specs
-    rows = []
-    for key, spec in specs.items():
-        one = spec.measure
-        base = determined_by(one)
-        if base is not None and any(s.measure is base for s in specs.values()):
-            continue
-        estimates = {ev.name: ev.estimates.get(key) for ev in evaluations}
-        disguised = [
-            f"{s.measure.name} ({s.measure.same_as})"
-            for s in specs.values()
-            if determined_by(s.measure) is one and s.threshold == spec.threshold
-        ]
-        facts = {
-            "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
-            "formula": one.formula,
-            "range": f"{one.range[0]:g} to {one.range[1]:g}, {one.better} is better",
-            "undefined": one.undefined,
-            "proper": one.propriety,
-            "same number": "; ".join(disguised),
-            "interval": ", ".join(sorted({e.method for e in estimates.values() if e is not None} - {""})),
-            "caution": one.caution,
-            "source": one.reference,
-        }
-        name = explained(key, one.title, {name: text for name, text in facts.items() if text})
-        row = {"family": FAMILY_TITLES[one.family], "measure": name, "": ARROWS[one.better]}
-        rows.append(row | estimates)
-    note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
-    return Section("measures", [note, Table(rows, group="family")], "All measures")
-
-
 def _data(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> Section:
-    """Rows, positives, ties and how much they matter."""
+    """Rows, positives, and how many scores there are."""
     first = evaluations[0].facts
     positives = f"{first['positives']:,} ({first['share_positive']:.1%})"
     known = {**source, "rows": f"{first['rows']:,}", "positives": positives}
-    ties = []
-    for ev in evaluations:
-        tied = ev.facts["tied_pairs"]
-        row = {"model": ev.name, "distinct scores": f"{ev.facts['distinct_scores']:,}"}
-        row |= {"largest tie": count(ev.facts["largest_tie"]), "tied pairs": "–", "AUC range from ties": "–"}
-        if tied == tied:
-            row["tied pairs"] = f"{tied:.2%}"
-            if "roc_auc" in ev:
-                auc = ev["roc_auc"].value
-                reach = f"{format_value(auc - tied / 2)} to {format_value(auc + tied / 2)}"
-                row["AUC range from ties"] = reach if tied else format_value(auc)
-        ties.append(row)
-    note = (
-        "A quota that falls inside a tie takes a proportional share of the tied cases, so hits can be fractions; the "
-        "table shows the best and the worst possible draw."
-    )
+    known |= {f"distinct scores of {ev.name}": f"{ev.facts['distinct_scores']:,}" for ev in evaluations}
     facts = Table({"": name, "what": text} for name, text in known.items())
-    return Section("facts", [facts, Table(ties, "Ties: cases with the same score"), note], "The data")
+    return Section("facts", [facts], "The data")

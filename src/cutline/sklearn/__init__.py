@@ -12,13 +12,9 @@ except ImportError as missing:
 from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
 from .displays import (
     GainDisplay,
-    HitRateDisplay,
-    LiftDisplay,
     PrecisionRecallDisplay,
-    ProfitDisplay,
     QrecallDisplay,
     RocDisplay,
-    TprFprDisplay,
 )
 from .estimators import scorer
 
@@ -26,13 +22,9 @@ __all__ = [
     "CrossValidatedComparison",
     "CrossValidation",
     "GainDisplay",
-    "HitRateDisplay",
-    "LiftDisplay",
     "PrecisionRecallDisplay",
-    "ProfitDisplay",
     "QrecallDisplay",
     "RocDisplay",
-    "TprFprDisplay",
     "evaluate_cv",
     "scorer",
 ]

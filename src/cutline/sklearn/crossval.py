@@ -80,7 +80,6 @@ class CrossValidation(HasSections, ByMeasure):
                 {
                     "measure": key,
                     "mean": format_value(e.value),
-                    "on its scale": Figure("bar", e, {"ends": self.folds[0].specs[key].measure.range}),
                     "interval": ends(e.low, e.high),
                     "folds": f"{format_value(row['lowest_fold'])} … {format_value(row['highest_fold'])}",
                     "note": row["reason"] or (f"undefined in {lost}" if lost else ""),

@@ -126,32 +126,8 @@ class GainDisplay(CurveDisplay):
     kind = "gain"
 
 
-class LiftDisplay(CurveDisplay):
-    """How many times as many positives as by chance, at each quota."""
-
-    kind = "lift"
-
-
-class HitRateDisplay(CurveDisplay):
-    """Share of positives among the taken, at each quota."""
-
-    kind = "hit_rate"
-
-
 class QrecallDisplay(CurveDisplay):
     """Share of the positives that are taken, at each quota; the areas behind PEM, or (``band=True``) the band."""
 
     kind = "qrecall"
     measures = ("pem",)
-
-
-class TprFprDisplay(CurveDisplay):
-    """True and false positive rate over the list; ``band=True`` shades the band of the true positive rate."""
-
-    kind = "tpr_fpr"
-
-
-class ProfitDisplay(CurveDisplay):
-    """Profit at each quota; needs ``cost=`` per place and ``value=`` per hit."""
-
-    kind = "profit"

@@ -5,19 +5,10 @@
   const $ = (id) => document.getElementById(id);
   const { rows } = data;
 
-  // Columns are kept as steps of whole numbers; the intervals are counted from the hits, in the parts of a hit that can
-  // be seen: 1/10,000 among few places or positives, 1/10 among many.
-  const summed = (steps) => { let sum = 0; return steps.map((step) => (sum += step)); };
-  const stops = summed(data.stops);
-  const models = data.models.map((kept) => {
-    const hits = summed(kept.hits).map((v) => v / kept.scale);
-    const units = stops.map((q) => 10 ** Math.max(1, 5 - String(Math.min(q, kept.positives)).length));
-    const near = (pair, unit) => pair && pair.map((steps) => summed(steps).map((v, i) => (v + Math.round(hits[i] * unit(i))) / unit(i)));
-    const [expected, counted] = [kept.expected, kept.found].map((pair) => near(pair, (i) => units[i]));
-    const found = (counted || [hits, hits]).map((ends) => ends.map((v) => v / kept.positives));
-    const [next, ties] = [kept.next, kept.ties].map((pair) => near(pair, () => 1));
-    return { ...kept, hits, expected, found, next, ties, drawn: summed(kept.drawn) };
-  });
+  const { stops } = data;
+  const models = data.models.map((kept) => (
+    { ...kept, found: (kept.found || [kept.hits, kept.hits]).map((ends) => ends.map((v) => v / kept.positives)) }
+  ));
   const positives = models.length ? models[0].positives : 0;
   const state = {
     at: data.start, typed: null, cost: data.cost, value: data.value, log: data.log, range: data.range, share: NaN,
