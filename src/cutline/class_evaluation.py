@@ -382,17 +382,8 @@ def evaluate_class_sample(
         raise unordered(sample.classes)
     totals = ClassTotals(sample)
     estimates, units = estimate_classes(totals, specs, settings)
-    return ClassEvaluation(
-        name,
-        sample,
-        {str(spec): spec for spec in specs},
-        {str(spec): estimates[spec] for spec in specs},
-        settings,
-        ordered,
-        units,
-        totals,
-        dropped,
-    )
+    by_key = {str(spec): spec for spec in specs}, {str(spec): estimates[spec] for spec in specs}
+    return ClassEvaluation(name, sample, *by_key, settings, ordered, units, totals, dropped)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

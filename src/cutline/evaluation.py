@@ -125,18 +125,10 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         """
         sample, quota = self._outline, self.asked_quota
         specs = choose_specs(measures, threshold=self.threshold, quota=quota)
-        return evaluation_of(
-            self.rows if self.at_prevalence is None else self.at_prevalence.sampled,
-            specs,
-            {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs},
-            self.settings,
-            name=self.name,
-            threshold=self.threshold,
-            quota=quota,
-            prevalence=self.prevalence,
-            replicates_out=replicates_out,
-            dropped=self.dropped,
-        )
+        obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
+        rows = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
+        how = values_of(self, "name", "threshold", "prevalence", "dropped")
+        return evaluation_of(rows, specs, obstacles, self.settings, quota=quota, replicates_out=replicates_out, **how)
 
     def on_rows(
         self,
@@ -167,17 +159,11 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         for key, spec in self.specs.items():
             e, no_cut = self.estimates[key], "" if spec.quota is None else _why_no_cut(spec.quota, rows)
             obstacles[spec] = e.reason if e.value != e.value else no_cut
-        quota = self.asked_quota
-        return evaluation_of(
-            rows,
-            list(specs or self.specs.values()),
-            obstacles,
-            replace(self.settings, interval=None) if single else self.settings,
-            name=name,
-            threshold=self.threshold,
-            quota=None if quota is not None and _why_no_cut(quota, rows) else quota,
-            replicates_out=replicates_out,
-        )
+        settings = replace(self.settings, interval=None) if single else self.settings
+        quota, specs = self.asked_quota, list(specs or self.specs.values())
+        quota = None if quota is not None and _why_no_cut(quota, rows) else quota
+        how: dict[str, Any] = {"name": name, "threshold": self.threshold, "replicates_out": replicates_out}
+        return evaluation_of(rows, specs, obstacles, settings, quota=quota, **how)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -261,16 +247,12 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             raise InputError("batch", "is missing, so there are no batches", "pass {batch} to evaluate()")
         return EvaluatedBatches(self.rows, self.settings, self.quota)
 
-    @property
-    def _how(self) -> dict[str, Any]:
-        """How intervals are made and what is drawn together, for what is worked out later."""
-        return {**values_of(self.settings, "level", "n_resamples", "seed"), "clusters": self._clusters}
-
     def calibration(self) -> Calibration:
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
         from .decide.calibration import calibrate
 
-        return calibrate(self._outline, self.ranking, name=self.name, **self._how)
+        how = values_of(self.settings, "level", "n_resamples", "seed")
+        return calibrate(self._outline, self.ranking, name=self.name, clusters=self._clusters, **how)
 
     @checked
     def decision_curve(self, x: ArrayLike | None = None, *, prevalence: float | None = None) -> DecisionCurve:
@@ -527,20 +509,10 @@ def evaluation_of(
         share = places if isinstance(places, float) else None
         places = resolve_quota(places, rows.ranking.cases)
     worth = getattr(getattr(rows, "kept", None), "worth", None)
-    return Evaluation(
-        name,
-        rows,
-        {str(spec): spec for spec in specs},
-        {str(spec): estimates[spec] for spec in specs},
-        settings,
-        threshold,
-        places,
-        dropped,
-        quotas,
-        at_prevalence=known,
-        quota_share=share,
-        cut_by="score" if worth is None else worth.cut_by,
-    )
+    by_key = {str(spec): spec for spec in specs}, {str(spec): estimates[spec] for spec in specs}
+    more: dict[str, Any] = {"at_prevalence": known, "quota_share": share}
+    more["cut_by"] = "score" if worth is None else worth.cut_by
+    return Evaluation(name, rows, *by_key, settings, threshold, places, dropped, quotas, **more)
 
 
 def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
