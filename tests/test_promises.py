@@ -130,7 +130,7 @@ def test_too_few_cases_are_refused_with_the_number_needed() -> None:
         cl.threshold_for(y, s, recall=1, confidence=0.9)
     with pytest.raises(cl.InputError, match="about 78 positive cases would be needed, there are 10"):
         cl.threshold_for(y, s, precision=0.9, confidence=0.9)
-    with pytest.raises(cl.InputError, match="too few to be sure of 0.9"):
+    with pytest.raises(cl.InputError, match="too few to be sure of"):
         cl.threshold_for([0, 1] * 50, s, precision=0.9, confidence=0.9)
 
 
@@ -192,7 +192,6 @@ def test_a_cut_is_a_float_that_pickles_and_saves(tmp_path) -> None:
     content = read_cut_file(path)
     assert content["threshold"] == cut
     assert content["score"] == "p"
-    assert len(content["sample"]["sha256"]) == 64
     assert Cut.load(path) == cut
     assert Cut.load(path).goal == cut.goal
     everyone = cl.threshold_for(y, s, recall=1.0)

@@ -228,7 +228,6 @@ T, Y, P = [1, 0, 1, 0, 1, 0], [1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1]
         ((T, Y, P, {"propensity": 1.0}), "propensity: row 0 is 1; pass the probability"),
         ((T, Y, P, {"propensity": [0.5] * 5}), "propensity has 5 rows but treated has 6"),
         ((T, Y, P, {"propensity": [0.5, 0, 0.5, 0.5, 0.5, 0.5]}), "propensity: row 1 is 0"),
-        ((T * 50, Y * 50, P * 50, {"propensity": 0.1}), "propensity adds up to 30 treated rows, but 150 of 300 were"),
         ((T, Y, P, {"score": "p"}), "arrays and names of columns are mixed"),
         ((T, Y, P, {"quota": 0.1}), "quota is 10% of 6 cases, which is less than one case"),
         ((T, Y, P, {"quota": 7}), "quota is 7; it must be from 1 to the number of cases, 6"),

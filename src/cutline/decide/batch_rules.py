@@ -17,17 +17,7 @@ from ..estimate import Estimate, Settings
 from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
 from ..inference.limits import lag_correlation
-from ..table import (
-    DictResult,
-    HasSections,
-    PicklesFields,
-    Section,
-    Table,
-    columns_table,
-    count,
-    pluralize,
-    values_of,
-)
+from ..table import DictResult, HasSections, PicklesFields, Section, Table, columns_table, count, pluralize, values_of
 from ..types import Floats
 from ..verdict import Models
 from .operating import OperatingPoint, measured

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
@@ -142,12 +141,6 @@ class Calibration(HasSections, HasPlot, DictResult):
         """A part by name: ``brier_score`` or ``log_loss``, a dot, and the part: ``"brier_score.miscalibration"``."""
         row = look_up({f"{row['measure']}.{row['part']}": row for row in self.parts}, name, "name")
         return Estimate(name, row["value"], row["low"], row["high"], self.level, row["method"])
-
-    @cached_property
-    def curve(self) -> Table:
-        """The reliability curve: predicted probability, observed share and number of cases, for each distinct score."""
-        columns = {"probability": self.score, "comes_true": self.fitted, "cases": self.cases}
-        return columns_table({name: values[::-1] for name, values in columns.items()}, "Reliability")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the curve."""

@@ -304,16 +304,10 @@ class Consistency(HasSections, DictResult):
         """The answer, the counts behind it, and the test."""
         d = self.beyond
         value, low, high = (f"{number:.1f}".replace("-", "−") for number in (d.value, d.low, d.high))
-        within = (
-            f" ({d.level:.0%} interval {low} to {high}, p = {format_value(self.p_value)})" if d.low == d.low else ""
-        )
-        test = (
-            "On average over all cuts the order switches give "
-            f"{pluralize(round(self.expected_crossings), 'crossing')}; at the threshold there are "
-            f"{count(self.crossings)}. The gain of {self.a} at the threshold minus what its order gives on average is "
-            f"{value} decisions{within}."
-        )
-        return [Section("answer", [f"{self.sentence}.", self.table, test])]
+        test = f"The gain of {self.a} at the threshold minus what its order gives on average is {value} decisions"
+        if d.low == d.low:
+            test += f" ({d.level:.0%} interval {low} to {high}, p = {format_value(self.p_value)})"
+        return [Section("answer", [f"{self.sentence}.", self.table, f"{test}."])]
 
 
 def consistency(

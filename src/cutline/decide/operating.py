@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..inference.limits import wilson_shares
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sweep import Counts, SumsRequest, counts_at, sweep
-from ..table import HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
+from ..table import DictResult, HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
 from ..types import Floats
 from ..validate import check_number, checked
 
@@ -31,7 +31,7 @@ CutOf = Callable[..., QuotaCut]  # cases taken, hits, level, and whether it is f
 
 
 @dataclass(frozen=True, repr=False)
-class OperatingPoint(HasSections):
+class OperatingPoint(HasSections, DictResult):
     """Counts and measures at one cut.
 
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
@@ -71,10 +71,7 @@ class OperatingPoint(HasSections):
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, with hit rate and Qrecall under their own names too, and intervals by their ends."""
-        content = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("expected_hits", "next_hits")}
-        ends = {"expected_hits_low": self.expected_hits.low, "expected_hits_high": self.expected_hits.high}
-        ends |= {"next_hits_low": self.next_hits.low, "next_hits_high": self.next_hits.high}
-        return {**content, "hit_rate": self.hit_rate, "qrecall": self.qrecall, **ends}
+        return {**super().to_dict(), "hit_rate": self.hit_rate, "qrecall": self.qrecall}
 
     def sections(self) -> list[Section]:
         """Every number at this cut."""

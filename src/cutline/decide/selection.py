@@ -503,23 +503,17 @@ def _replicates(
     positive: NDArray[np.bool_], scores: Sequence[NDArray[Any]], sizes: Sequence[int], n_drawn: int, seed: int
 ) -> Floats:
     """Positives at the start and after each stage, in replicates of the rows; a tie across a cut is shared."""
-    rng = np.random.default_rng([seed, 8])
-    n = len(positive)
+    rng, n = np.random.default_rng([seed, 8]), len(positive)
     orders = [np.argsort(-score.astype(np.float64), kind="stable") for score in scores]
     starts = [tie_starts(score[order]) for score, order in zip(scores, orders, strict=True)]
-    drawn = []
-    at_once = max(1, 2_000_000 // n)
-    for first in range(0, n_drawn, at_once):
-        many = min(at_once, n_drawn - first)
-        rows = rng.integers(0, n, (many, n)) + n * np.arange(many)[:, None]
-        times = np.bincount(rows.ravel(), minlength=many * n).reshape(many, n).astype(np.float64)
-        positives = [times[:, positive].sum(axis=1)]
-        for order, start, keep in zip(orders, starts, sizes, strict=True):
-            weight = times[:, order]
-            size = np.add.reduceat(weight, start, axis=1)
-            before = np.cumsum(size, axis=1) - size
+    drawn = np.empty((n_drawn, len(sizes) + 1))
+    for replicate in drawn:
+        times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+        replicate[0] = times[positive].sum()
+        for k, (order, start, keep) in enumerate(zip(orders, starts, sizes, strict=True), start=1):
+            size = np.add.reduceat(times[order], start)
+            before = np.cumsum(size) - size
             share = np.clip((keep - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)
-            times[:, order] = weight * np.repeat(share, np.diff(np.append(start, n)), axis=1)
-            positives.append(times[:, positive].sum(axis=1))
-        drawn.append(np.stack(positives, axis=1))
-    return np.concatenate(drawn)
+            times[order] *= np.repeat(share, np.diff(np.append(start, n)))
+            replicate[k] = times[positive].sum()
+    return drawn

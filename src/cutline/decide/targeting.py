@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
 from ..errors import InputError, different_lengths, look_up
-from ..estimate import Estimate, Interval
+from ..estimate import Estimate, Interval, Settings
 from ..inference.differences import DifferenceTest
 from ..inference.limits import mover_limits
 from ..inference.uplift import Trial, UpliftSums, t_test
@@ -42,7 +41,6 @@ from .planning import amount
 
 _STEPS = 50  # places at which a curve has its interval: every 2% of the list
 _NO_INTERVAL = "the outcomes do not vary among the rows that tell"
-_FAR = 6.0  # standard errors between the rows treated and the sum of propensities: beyond chance
 _MEANINGS = {
     "uplift": "rise of the mean outcome by the treatment",
     "gain": "gain of the next campaign, a list of this size",
@@ -51,13 +49,6 @@ _MEANINGS = {
     "qini": "mean gain per case over all quotas, above random",
     "auuc": "mean gain per case over all quotas",
 }
-
-
-class UpliftSettings(NamedTuple):
-    """The level of the intervals; nothing is drawn for them."""
-
-    level: float
-    interval: str = "auto"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +67,7 @@ class Uplift(HasReport, DictResult, ByMeasure):
     name: str
     quota: int
     estimates: Mapping[str, Estimate]
-    settings: UpliftSettings
+    settings: Settings
     sums: UpliftSums = field(repr=False)
     influences: Mapping[str, Floats] = field(repr=False)
 
@@ -173,7 +164,7 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
 
     evaluations: Mapping[str, Uplift]
     specs: Mapping[str, Any]
-    settings: UpliftSettings
+    settings: Settings
     margin: float | None = None
 
     @property
@@ -340,7 +331,7 @@ def uplift(
         return results[name]
     # scores do not differ in the gain of everyone, and in that over random as they do in the gain
     keys = [key for key in next(iter(results.values())).estimates if not key.startswith(("everyone", "over_random"))]
-    return UpliftComparison(results, dict.fromkeys(keys, SimpleNamespace(better="higher")), UpliftSettings(level))
+    return UpliftComparison(results, dict.fromkeys(keys, SimpleNamespace(better="higher")), Settings(level=level))
 
 
 def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial:
@@ -374,10 +365,6 @@ def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial
         row = int(np.argmax(bad))
         remedy = "pass the probability of each row to be treated, strictly between 0 and 1"
         raise InputError("propensity", f"is {chance[row]:g}", remedy, row=row)
-    expected, spread = float(chance.sum()), math.sqrt(float((chance * (1.0 - chance)).sum()))
-    if abs(arm.sum() - expected) > _FAR * spread:
-        problem = f"adds up to {expected:,.0f} treated rows, but {int(arm.sum()):,} of {n:,} were treated"
-        raise InputError("propensity", problem, "pass the probability of each row to be treated")
     return Trial(arm, values.astype(np.float64), 1.0 / np.where(arm, chance, 1.0 - chance))
 
 
@@ -406,4 +393,4 @@ def _evaluated(name: str, sums: UpliftSums, places: int, quota: int | float, lev
     ):
         test = t_test(value, influence, other, sums.trial, level)
         add(key, value, influence - other, Interval(test.low, test.high), "t")
-    return Uplift(name, places, estimates, UpliftSettings(level), sums, influences)
+    return Uplift(name, places, estimates, Settings(level=level), sums, influences)

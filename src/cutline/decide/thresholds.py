@@ -8,7 +8,6 @@ a fixed sequence of binomial tests from the top of the list.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import os
@@ -27,15 +26,7 @@ from ..reference import documented
 from ..runtime import write_whole
 from ..sources.arrays import Sample
 from ..sources.given_columns import sample_from
-from ..table import (
-    Section,
-    Table,
-    count,
-    format_value,
-    pluralize,
-    round_up,
-    to_jsonable,
-)
+from ..table import Section, Table, count, format_value, pluralize, round_up, to_jsonable
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
@@ -163,13 +154,6 @@ def read_cut_file(path: FilePath) -> dict[str, Any]:
         if not isinstance(content[key], kind) or content[key] != content[key]:
             raise InputError(None, f"{show(str(path))} contains {show(value)} as its {key}", remedy)
     return content
-
-
-def fingerprint(sample: Sample) -> dict[str, Any]:
-    """Rows, positives, and a SHA-256 of labels and scores (as 64-bit floats) in their order."""
-    digest = hashlib.sha256(np.ascontiguousarray(sample.positive).tobytes())
-    digest.update(np.ascontiguousarray(sample.score, dtype="<f8").tobytes())
-    return {"rows": len(sample), "positives": int(sample.positive.sum()), "sha256": digest.hexdigest()}
 
 
 @checked
@@ -332,7 +316,7 @@ def find_cut(
     if point.threshold == ranking.score[-1] == -math.inf:  # no score > threshold takes those that score −inf
         why = "contains −inf, and the cut takes everyone, but no threshold lies below −inf"
         raise InputError("y_score", why, "give those rows a finite score below the others")
-    rows = fingerprint(sample)
+    rows = {"rows": len(sample), "positives": int(sample.positive.sum())}
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, best=best_by, sample=rows)
 
 
