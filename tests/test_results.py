@@ -280,7 +280,7 @@ def test_what_is_asked_after_pickling_is_the_same() -> None:
 def test_a_streamed_evaluation_says_what_it_cannot_show(made: dict[str, Any]) -> None:
     ev = result_of("Evaluation streamed", made)
     assert type(ev) is cl.results.Evaluation
-    with pytest.raises(cl.InputError, match="were not kept in memory"):
+    with pytest.raises(cl.InputError, match="were streamed"):
         ev.curve("roc").band()
     with pytest.raises(cl.InputError, match="were not kept in memory"):
         _ = ev.sample

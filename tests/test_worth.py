@@ -217,7 +217,7 @@ def test_other_shapes_refuse_worth() -> None:
         cl.evaluate(np.arange(90) % 3, np.random.default_rng(0).random((90, 3)), worth=v)
     with pytest.raises(cl.InputError, match="does not go with inclusion"):
         cl.evaluate(y.astype(float), s, inclusion=np.full(90, 0.5), worth=v)
-    with pytest.raises(cl.InputError, match="on the same rows"):
+    with pytest.raises(cl.InputError, match="paired does not go with worth"):
         cl.compare({"a": y, "b": y}, {"a": s, "b": s}, paired=False, worth=v)
 
 
