@@ -170,19 +170,9 @@ def every_method() -> Mapping[str, GrowthMethod]:
     >>> [name for name, method in every_method().items() if method.needs_scores]
     ['kde', 'kde_unbiased', 'tail', 'pooled', 'calibrated']
     """
-
-    methods: tuple[GrowthMethod, ...] = (
-        m.LinearSpline(),
-        m.UniformMixture(),
-        m.GaussianBasis(),
-        m.ProbitNormal(),
-        m.Exponential(),
-        m.KernelDensity(),
-        m.KernelDensity("kde_unbiased"),
-        m.ParetoTail(),
-        m.PooledScores(),
-        m.CalibratedScores(),
-    )
+    on_ranks = (m.LinearSpline(), m.UniformMixture(), m.GaussianBasis(), m.ProbitNormal(), m.Exponential())
+    kernels = (m.KernelDensity(), m.KernelDensity("kde_unbiased"))
+    methods = (*on_ranks, *kernels, m.ParetoTail(), m.PooledScores(), m.CalibratedScores())
     return MappingProxyType({method.name: method for method in methods})
 
 
@@ -240,10 +230,9 @@ def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
 def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[BacktestRow, ...]:
     """The best variant of every family gets a weight in inverse proportion to its squared risk, unless refuted.
 
-    ``errors`` is how many classes' worth of errors was seen. Without errors ranks tell nothing about where accuracy
-    begins to fall, and with two or three not much: where scores are at hand, methods on ranks count by
-    ``½ errors / (errors + 3)``. Nor do few errors show that a kernel or one law for all is wrong, by much where scores
-    have a hard end: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.
+    ``errors`` is how many classes' worth of errors was seen. Few of them tell little about where accuracy begins to
+    fall: where scores are at hand, methods on ranks count by ``½ errors / (errors + 3)``. Nor do they show that a
+    kernel or one law for all is wrong: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.
     """
     best = best_of_families(rows)
     if not best:
@@ -386,8 +375,7 @@ def _choose(
 def resampled_fits(task: ScoreTask, method: GrowthMethod, n_resamples: int, seed: int) -> list[Favorability | None]:
     """The method refitted on resamples of the classes, in order; None for those that it cannot read.
 
-    Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
-    Draws depend on the seed and the number of the replicate alone, so threads do not change them.
+    Settings that the data chose (bandwidth, weights of a blend) stay as they were found on all classes.
     """
     if isinstance(method, Blend):
         limit = min(_WORTH_REFITTING, max(method.weights))

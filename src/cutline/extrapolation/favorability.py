@@ -102,9 +102,7 @@ class Favorability:
         """``E[U^(k−1)]`` for one or many ``k`` ≥ 1; ``k`` need not be whole."""
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         if kk.size and not (kk >= 1).all():
-            raise InputError(
-                "k", f"is {kk[~(kk >= 1)][0]:g}; no task has that many classes", "give numbers of 1 or more"
-            )
+            raise InputError("k", f"is {kk[~(kk >= 1)][0]:g}, which no task has", "give numbers of 1 or more")
         out = np.empty(kk.shape)
         for part in row_blocks(kk.size, self.miss.size + self.span.size):
             out[part] = power_of_atom(self.miss, kk[part, None]) @ self.miss_weight

@@ -512,8 +512,7 @@ class ParetoTail(GrowthMethod):
     excesses scatters, so ``log(m_i / sd_i)`` is drawn towards its mean over all cases as far as that scatter explains
     the differences (empirical Bayes). The right class at score ``s_i`` then loses to a random competitor with chance
     ``(r/n) · (1 + ξ (s_i − t_i) / ((1 − ξ) m_i))^(−1/ξ)``; below the threshold the plain share of better competitors
-    counts, ties by the rule. Reaches far beyond ``k1`` because a tail, unlike a rank, has a slope, and needs the best
-    scores alone.
+    counts. Reaches far beyond ``k1`` because a tail, unlike a rank, has a slope.
     """
 
     name: str = "tail"

@@ -225,10 +225,7 @@ class ScoreSample:
 
     @cached_property
     def pairs_at_distance(self) -> Floats:
-        """Pairs of competitors, per case, by how many bins their standardised scores are apart.
-
-        From one Fourier transform per case of its binned scores.
-        """
+        """Pairs of competitors, per case, by the bins between their standardised scores (Fourier transform)."""
         mean, deviation = self.mean_and_deviation
         pairs = np.zeros(_LENGTH // 2)
         bins = int(2 * _REACH / BIN_WIDTH)
@@ -451,9 +448,7 @@ class ScoreTask(Wins):
         return TaskEvidence(n_classes, histogram, sample, kept=kept)
 
     def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
-        """Random parts of the classes without replacement; successive ones are disjoint as far as they fit, so that all
-        classes are used evenly.
-        """
+        """Random parts of the classes, disjoint as far as they fit, so that all classes are used evenly."""
         size = max(2, round(share * self.n_classes))
         inside = np.zeros((self.n_classes, n))
         column, split = 0, 0
@@ -518,10 +513,7 @@ class ScoreTask(Wins):
         )
 
     def standard_error(self, k: Floats) -> tuple[Floats, str]:
-        """Delete-one-class jackknife: a class counts as a task and as everybody's competitor.
-
-        Found at some forty numbers of classes and interpolated between them.
-        """
+        """Delete-one-class jackknife at some forty numbers of classes: a class counts as a task and as a competitor."""
         if self.n_classes < 3 or self.n_tested < 2:
             return np.full(k.size, np.nan), "none: too few classes to leave one out"
         points, without = self.without_each
