@@ -155,7 +155,8 @@ def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
     assert "has no column 'nope' for the segment" in run(2, "evaluate", file, "--score", "p", "--by", "nope")
     assert "has no column 'nope' for the batch" in run(2, "evaluate", file, "--score", "p", "--batch", "nope")
     assert "--by names 'region' twice" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--by", "region")
-    assert "--prevalence is one" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--prevalence", 0.1)
+    said = run(2, "evaluate", file, "--score", "p", "--by", "region", "--prevalence", 0.1)
+    assert "--prevalence does not go with --by" in said
 
 
 def test_segments_in_batches_share_one_list_in_each_batch(file: Path) -> None:

@@ -267,8 +267,8 @@ def test_select_keeps_the_header_as_it_stands(ending: str, tmp_path: Path) -> No
     text = chosen.read_text().replace("\t", ",").replace('"', "")
     assert text == "place,,y,p,y\n1,0,1,0.9,#7\n"
     assert run("select", path, "--score", "p", "--quota", 1).stdout == text
-    whole = run("select", path, "--score", "p", "--quota", 1, "-o", tmp_path / "chosen.parquet")
-    assert "renamed, because .parquet needs names that differ" in whole.stderr
+    run("select", path, "--score", "p", "--quota", 1, "-o", tmp_path / "chosen.parquet")  # whose names differ
+    assert pandas.read_parquet(tmp_path / "chosen.parquet").columns.is_unique
     assert not [p for p in tmp_path.iterdir() if p.name.startswith((".", "cutline-"))]
 
 
@@ -357,11 +357,6 @@ def test_the_next_batch_of_a_plan_holds_what_it_says() -> None:
             hits = later[np.argsort(-score)[: made.quota]].sum()
             inside.append(made.next_hits.low <= hits <= made.next_hits.high)
     assert np.mean(inside) > 0.9  # 95 % promised; it was 86 to 94 before the choice of the cut counted
-
-
-def test_a_plan_says_what_a_place_beyond_the_limit_is_worth() -> None:
-    made = cl.plan(Y, PROBABILITY, cost=1, value=10, budget=20, n_resamples=50)
-    assert any(s.startswith("A place beyond this limit would be worth about") for s in made.sentences())
 
 
 # --- labels, scales and long files that pass for something else -------------------------------------------------------

@@ -352,7 +352,7 @@ class _Examination:
             high, low = (float(ev.ranking.score[k]) for k in (0, -1))
             kind = "probability" if low >= 0 and high <= 1 else "score"
             ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
-            rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ev.facts["tied_pairs"]})
+            rows.append({"score": name, "kind": kind, **ends, "ties": ev.facts["tied_pairs"]})
             if auc.value == 1.0 or auc.value > 0.9995:
                 perfect = f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}"
                 self.say(f"{perfect}: was it derived from the label, or fitted on these rows?")

@@ -102,7 +102,7 @@ def _check_writable(path: str, option: str) -> None:
     """Raise an error for a path that cannot be written."""
     folder, problem = os.path.dirname(os.path.realpath(path)), ""
     if not path or os.path.isdir(path):
-        problem = "that is not the name of a file, but a folder" if path else "that is not the name of a file"
+        problem = "that is a folder" if path else "that is not the name of a file"
     elif is_stream(path):
         problem = "" if os.access(path, os.W_OK) else "it cannot be written to"
     elif not os.path.isdir(folder):
