@@ -24,13 +24,13 @@ from .inference.bucket_bounds import Buckets
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
+from .inference.limits import z_of
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
     first_change,
     fit_slope,
     independent_difference,
     independent_ratio,
-    standard_errors,
 )
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas, resolve_quota
@@ -374,7 +374,7 @@ class Segments(BySegment[Any]):
         estimates = [ev.estimates[key] for ev in evaluations]
         values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
         level, seed = self.settings.level, self.settings.seed
-        covariance = np.diag(standard_errors(lows, highs, level) ** 2)
+        covariance = np.diag(((highs - lows) / (2.0 * z_of(level))) ** 2)  # of standard errors that go with intervals
         # cases that a measure's variance goes with: of both classes where their share does not matter, else all
         if isinstance(self.whole, ClassEvaluation):
             sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])

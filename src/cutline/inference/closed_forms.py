@@ -391,23 +391,6 @@ def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, 
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 
-def heaviest_unseen(
-    positive: NDArray[np.bool_], taken: Floats, weight: Floats, order: NDArray[np.intp], quota: float
-) -> float:
-    """Cases that one row of the rarer outcome would bring, where fewer than three such rows are taken; else 0.
-
-    A list whose first places are all light positives may yet meet a heavy negative. Looked for among the rows that have
-    the first two quotas of cases; ``order``: rows from best to worst.
-    """
-    among = taken > 0.0
-    hits, misses = int(np.count_nonzero(among & positive)), int(np.count_nonzero(among & ~positive))
-    if min(hits, misses) >= 3:
-        return 0.0
-    near = order[: int(np.searchsorted(np.cumsum(weight[order]), 2.0 * quota)) + 1]
-    rare = weight[near][positive[near] == (hits < misses)]
-    return float(rare.max()) if len(rare) else float(weight[positive == (hits < misses)].max(initial=0.0))
-
-
 def dependent_cut(
     cuts: Cuts,
     sample: Sample,
@@ -448,9 +431,14 @@ def dependent_cut(
     if by_class:
         for side in (positive, ~positive):
             influence[side] -= weight[side] * (influence[side].sum() / weight[side].sum())
-    heaviest = 0.0
-    if sample.weight is not None:
-        heaviest = heaviest_unseen(positive, above, weight, np.argsort(-score, kind="stable"), taken)
+    heaviest, among = 0.0, above > 0.0
+    hits_taken, misses_taken = (int(np.count_nonzero(among & side)) for side in (positive, ~positive))
+    if sample.weight is not None and min(hits_taken, misses_taken) < 3:
+        # A list whose first places are all light positives may yet meet a heavy negative: no surer than with one row of
+        # the rarer outcome more, as heavy as the heaviest among the rows that have the first two quotas of cases.
+        order, rare = np.argsort(-score, kind="stable"), positive == (hits_taken < misses_taken)
+        near = order[: int(np.searchsorted(np.cumsum(weight[order]), 2.0 * taken)) + 1]
+        heaviest = float((weight[near][rare[near]] if rare[near].any() else weight[rare]).max(initial=0.0))
     # Variance over rows or clusters relative to that of independent cases of weight 1, times (t/z)²: t has the degrees
     # of freedom of the variance estimate, so that few clusters count for fewer. Where nothing varies (all taken are
     # hits) the ratio is that of the cases taken to the rows or clusters that they come from.

@@ -208,11 +208,6 @@ def _statistics(
     return standard, np.maximum(remaining, 1e-300)
 
 
-def standard_errors(lows: Floats, highs: Floats, level: float) -> Floats:
-    """Standard errors that go with intervals: half their width over the normal quantile."""
-    return (highs - lows) / (2.0 * t_quantile(level, math.inf))
-
-
 Codes = NDArray[np.intp]
 _FEW = 5.0  # places, or cases not taken: the usual rule of five for a normal approximation
 _LEAST_SHARE = 0.02  # of all cases: smaller segments are not what others are measured by
