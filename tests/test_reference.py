@@ -186,14 +186,14 @@ ANY = {
         *("X", "X_train", "X_test", "estimator", "cv", "params", "response_method", "evaluation"),
     },
     "names of classes, labels and segments: text, numbers, dates": {
-        *("classes", "pos_label", "neg_label", "label", "reference", "order", "places", "by", "quota"),
+        *("classes", "pos_label", "neg_label", "label", "reference", "order", "quota"),
     },
     "columns in any form: arrays, frames, names, or a mapping of them": {
         *("scores", "y_score", "score", "treated", "outcome", "propensity", "inclusion", "counts", "cases", "stages"),
         *("models", "order_on", "simulate", "edges", "refine", "source"),
     },
     "a name or a function; a number, a pair or text; checked by one rule each": {
-        *("measure", "g", "f", "prevalence"),
+        *("measure", "g", "f"),
     },
     "passed on as they are": {"options", "more", "facts", "replicates_out"},
 }

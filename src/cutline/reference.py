@@ -238,6 +238,10 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
+    "on_rows.numbers": "Which rows.",
+    "on_rows.specs": "The measures to evaluate. By default those of this evaluation.",
+    "on_rows.counted": "What is known of counts of these rows, in place of the rows.",
+    "on_rows.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",
     "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "
@@ -398,7 +402,7 @@ PARAMETERS: dict[str, str] = {
     "Table.rows": "The rows, as mappings from column to value.",
     "Table.title": "The title printed above the table.",
     "Table.column.name": "The name of the column.",
-    "CurveDisplay.evaluations": "The evaluations whose curves to draw.",
+    "CurveDisplay.evaluation": "The evaluation whose curve to draw.",
     "CurveDisplay.from_predictions.quota": "The number or share of places to mark on curves over quotas.",
 }
 
