@@ -252,7 +252,7 @@ def test_models_are_compared_in_segments(streamed: Any, file: Path, weight: str 
             assert same([a["a"], a["b"], a["difference"]], [b["a"], b["b"], b["difference"]])
             if a["standard_error"] > 0 and b["standard_error"] > 0:
                 assert b["standard_error"] == pytest.approx(a["standard_error"], rel=0.25), (key, a["measure"])
-    assert same([row["segment"] for row in two.table], [row["segment"] for row in one.table])
+    assert same([row["segment"] for row in two.to_dicts()], [row["segment"] for row in one.to_dicts()])
     assert len(two.differences()) == len(one.differences())
     assert same(two.models["b"].overall["roc_auc"].value, one.models["b"].overall["roc_auc"].value)
     json.loads(two.to_json())
