@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar
@@ -81,12 +81,10 @@ class BatchPoint(OperatingPoint):
 
     def to_dict(self) -> dict[str, Any]:
         """Counts and measures over all batches, and the batches."""
-        content = super().to_dict()
-        of_batches = {f.name for f in fields(self)} - {f.name for f in fields(OperatingPoint)}
-        shown = {key: value for key, value in content.items() if key not in of_batches}
-        serial = {"lag_correlation": self.lag_correlation, "widening": self.widening}
+        own = ("names", "asked", "cells", "thresholds")
+        content = {key: value for key, value in super().to_dict().items() if key not in own}
         counts = {"n_batches": len(self.names), "short_batches": self.short}
-        return {**shown, **counts, **serial, "batches": self.batches.to_dicts()}
+        return {**content, **counts, "batches": self.batches.to_dicts()}
 
     def sections(self) -> list[Section]:
         """Every number at the cut, and what is unusual about the batches."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -413,6 +413,8 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
     ``treat_all`` is the net benefit of acting on everyone; acting on no one has 0.
     """
 
+    document: ClassVar[tuple[str, ...]] = ("name", "level", "table")
+
     name: str
     x: Floats
     net_benefit: Floats
@@ -432,10 +434,6 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
         names = ("net_benefit", "low", "high", "treat_all", "expected_cost", "cost_low", "cost_high")
         columns = {"threshold_probability": self.x, **values_of(self, *names)}
         return columns_table(columns, f"Net benefit of {self.name}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Name, level and the rows of the curve."""
-        return {"name": self.name, "level": self.level, "curve": self.to_dicts()}
 
 
 def check_probabilities(sample: Sample, what: str) -> None:

@@ -22,16 +22,7 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking, membership, rank, tie_starts
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import (
-    DictResult,
-    HasSections,
-    Section,
-    Table,
-    TabularResult,
-    columns_table,
-    count,
-    pluralize,
-)
+from ..table import DictResult, HasSections, Section, Table, TabularResult, columns_table, count, pluralize
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
 from .operating import percentile_estimate
@@ -416,8 +407,6 @@ class Screening(HasSections, DictResult):
     def sections(self, names: Sequence[str] = ()) -> list[Section]:
         """What is kept in the end, and stage by stage; ``names`` are those of the stages' scores."""
         stages = self.stages
-        if not isinstance(names, list | tuple) or len(names) not in (0, len(stages)):
-            raise InputError("names", f"is {show(names)}", f"give {len(stages)} names, one for each stage")
         if names:
             stages = Table([{"score": name, **row} for name, row in zip(names, stages, strict=True)])
         return [Section("answer", [f"{self.summary}.", stages])]

@@ -32,11 +32,10 @@ from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
 
-PROMISES = ("recall", "precision", "specificity", "fpr")
 # The sequence of tests starts where odds this many times the target would be found with this probability.
 # A later start finds smaller gains and leaves more samples without a cut; chosen by hand.
 START_ODDS, START_POWER = 3.0, 0.8
-GOALS = (*PROMISES, "quota", "maximize")
+GOALS = ("recall", "precision", "specificity", "fpr", "quota", "maximize")
 _WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
 _WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate of at most"}
 
