@@ -192,11 +192,11 @@ def fit_times() -> dict[str, float]:
 
 
 def _forget() -> None:
-    from cutline.extrapolation import curve_methods
+    from cutline.extrapolation import methods
 
-    for name in dir(curve_methods):
-        if hasattr(getattr(curve_methods, name), "cache_clear"):
-            getattr(curve_methods, name).cache_clear()
+    for name in dir(methods):
+        if hasattr(getattr(methods, name), "cache_clear"):
+            getattr(methods, name).cache_clear()
 
 
 def memory() -> float:
