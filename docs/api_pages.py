@@ -16,13 +16,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from site_texts import explain_attribute, methods_of
+
 import cutline as cl
 import cutline.extrapolation
 import cutline.papers
 import cutline.results
 import cutline.sklearn
 import cutline.types
-from cutline.reference import Parameter, explain_attribute, methods_of, parameters_of, parts_of, returns_of
+from cutline.reference import Parameter, parameters_of, parts_of, returns_of
 
 HERE = Path(__file__).parent
 REFUSED = "If an argument is invalid. The message names the argument, the row (if any) and the remedy."

@@ -440,224 +440,6 @@ RETURNS: dict[str, str] = {
     "scorer": "A scorer, for ``scoring=``.",
 }
 
-# What the docstring of a class leaves out about its fields: one text where a field means the same in all results, else
-# ``Class.field``.
-ATTRIBUTES: dict[str, str] = {
-    "LabelPlan.score": "The scores.",
-    "name": "The name of the model.",
-    "level": "The confidence level of the intervals.",
-    "low": "The lower end of the interval; nan if there is none.",
-    "high": "The upper end of the interval; nan if there is none.",
-    "measure": "The measure string.",
-    "method": "How the interval was computed.",
-    "threshold": "The threshold: cases with a higher score are predicted positive.",
-    "quota": "The number of places.",
-    "evaluations": "The evaluation of each model, by name.",
-    "estimates": "The value and interval of each measure, by measure string.",
-    "specs": "The measures with their options, by measure string.",
-    "settings": "How the intervals were computed: method, level, replicates and seed; enough to reproduce them.",
-    "margin": "The largest difference that does not matter to you, if given.",
-    "replicates": "The bootstrap replicates, if a method needed them.",
-    "recall": "The share of the positives that are taken.",
-    "precision": "The share of positives among the cases taken.",
-    "fpr": "The share of the negatives that are taken.",
-    "p_value": "The p-value.",
-    "better": "Whether higher or lower values of the measure are better.",
-    "k": "The numbers of classes that were asked for.",
-    "needs_scores": "Whether ranks are not enough: no.",
-    "optimism": "How much of the value is optimism from choosing on the same data.",
-    "x": "The positions on the horizontal axis.",
-    "expected_hits": "The expected hits, with an interval for their mean over lists with as many positives.",
-    "next_hits": "A prediction interval for the hits in the next batch; wider than the interval of the mean.",
-    "BatchPoint.names": "The batches, in order.",
-    "BatchPoint.asked": "The quota of each batch; None at a threshold.",
-    "BatchPoint.cells": "What each batch contains: hits, cases taken, positives, cases, and moments of the taken.",
-    "BatchPoint.thresholds": "The threshold of each batch's cut.",
-    "BatchRules.evaluations": "The rules, by name.",
-    "BatchRules.quota": "The quota of each batch.",
-    "BatchRules.rows": "The rows and their batches.",
-    "BatchRules.excess": "How many more cases than places each batch has above a matched threshold.",
-    "BatchRules.drift": "How hits and places of each rule move with the cases that a matched threshold takes.",
-    "Calibration.score": "The distinct probabilities that the model gave.",
-    "Calibration.fitted": "The observed share of positives at each of them, by isotonic regression.",
-    "Calibration.cases": "How many cases have each of them.",
-    "Calibration.n_simulations": "How many sets of outcomes were drawn for the test and the band.",
-    "Cheapest.model": "The cheapest model.",
-    "Cheapest.cost": "The expected cost per case on new data, with its interval.",
-    "Cheapest.apparent": "The cost per case on this sample, before subtracting the optimism.",
-    "Cheapest.optimism": "How much of the cost is optimism from choosing the cut on the same data.",
-    "Cheapest.prices": "The costs and the prevalence that were given.",
-    "Cheapest.others": "The other models, each at its own cheapest cut.",
-    "Check.table": "Each condition with its value, interval and outcome.",
-    "ClassEvaluation.sample": "Classes and scores, row by row.",
-    "ClassEvaluation.dropped": "How many rows were left out because a value was missing.",
-    "ClassEvaluation.ordered": "Whether the classes have an order.",
-    "ClassEvaluation.units": "Each row's (or cluster's) part in each measure, for comparisons.",
-    "ClassEvaluation.totals": "The sums that the measures are read from.",
-    "Comparison.quota": "The number of places; None if no quota was given.",
-    "Comparison.threshold": "The threshold; None if there is none.",
-    "Comparison.pairs": "How pairs of models are tested.",
-    "Confusion.counts": "Cases, or their weight: real classes in rows, predicted classes in columns.",
-    "Confusion.low": "Lower ends of the intervals for the shares of each row.",
-    "Confusion.high": "Upper ends of the intervals for the shares of each row.",
-    "CrossValidation.name": "The name of the estimator.",
-    "CrossValidation.trained_on": "How many rows each model was trained on.",
-    "CrossValidation.tested_share": "How many rows a fold tests for each row that it trains on.",
-    "CrossValidatedComparison.evaluations": "The cross-validation of each estimator, by name.",
-    "CrossValidation.estimates": "The mean over the folds with its interval, by measure string.",
-    "Curve.name": "The kind of curve.",
-    "Curve.y": "The positions on the vertical axis.",
-    "Curve.thresholds": "``score > thresholds[i]`` gives point i.",
-    "Curve.x_label": "What the horizontal axis shows.",
-    "Curve.y_label": "What the vertical axis shows.",
-    "Curve.banded": "Computes the band; use :meth:`band`.",
-    "Cut.sample": "Facts about the sample that the cut was made from.",
-    "DecisionCurve.cost_low": "The lower end of the interval of the expected cost.",
-    "DecisionCurve.cost_high": "The upper end of the interval of the expected cost.",
-    "DecisionCurve.treat_all_cost": "The expected cost of acting on everyone.",
-    "DecisionCurve.treat_none_cost": "The expected cost of acting on no one.",
-    "Diagnosis.name": "The name of the table.",
-    "Diagnosis.rows": "How many rows it has.",
-    "Diagnosis.columns": "What each column could be.",
-    "Diagnosis.scores": "How the columns that could be scores rank the cases.",
-    "Diagnosis.label": "The label column; None if none was found.",
-    "Diagnosis.balance": "How frequent the labels are, in words.",
-    "Diagnosis.understood": "What was detected about the file, if not obvious.",
-    "Difference.difference": "The value of a minus the value of b.",
-    "Difference.standard_error": "The standard error of the difference.",
-    "Difference.method": "How the difference was tested.",
-    "Estimate.name": "The measure string.",
-    "Estimate.value": "The value; nan if it is undefined.",
-    "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
-    "EvaluatedBatches.batch_rows": "The rows and their batches.",
-    "EvaluatedBatches.quota": "The quota of each batch; None if none was given.",
-    "by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
-    "Evaluation.rows": "The evidence: totals, ranking, and a way to draw replicates.",
-    "Evaluation.threshold": "The threshold; None if the scores have none.",
-    "Evaluation.quota": "The number of places; None if no quota was given.",
-    "Evaluation.dropped": "How many rows were left out because a value was missing; None for arrays.",
-    "Evaluation.at_prevalence": "What the measures would be at another share of positives, if one was given.",
-    "Evaluation.quota_share": "The quota as a share of the cases, if it was given as one.",
-    "Evaluation.quotas": "The possible quotas, if the quota is not known yet.",
-    "Evaluation.positive_name": "What the positives are called, if their label is a word.",
-    "Evaluation.understood": "What was detected about a table, if not obvious.",
-    "Extrapolation.n_cases": "How many cases were tested.",
-    "Extrapolation.observed": "The average test accuracy at 2, 3, … classes, up to those tested.",
-    "Extrapolation.method": "The method, or ``auto``.",
-    "Extrapolation.favorability": "The fitted distribution of the probability that the right class outscores one "
-    "wrong class.",
-    "Extrapolation.fits": "The distribution that each method fitted, by name.",
-    "Extrapolation.weights": "The weights of the methods in a blend.",
-    "Extrapolation.plausible": "The methods that the back-test does not exclude.",
-    "Extrapolation.backtest": "How well each method predicted the observed task from parts of it.",
-    "Extrapolation.replicates": "The distributions fitted to resampled classes.",
-    "Extrapolation.general_notes": "Caveats that apply to any number of classes.",
-    "Extrapolation.calibrated": "Whether intervals come from the model of the error of `auto`.",
-    "FunctionBasis.functions": "Functions of u, vectorised, whose weighted sum is D̄.",
-    "FunctionBasis.name": "What reports call it.",
-    "FunctionBasis.constraint": "``'convex'`` for weights of at least 0, ``'none'`` for any.",
-    "LinearSpline.constraint": "``'convex'`` (weights of at least 0), ``'monotone'`` (D̄ does not fall) or ``'none'``.",
-    "LinearSpline.m": "How many evenly spaced knots, unless ``knots`` are given.",
-    "LinearSpline.knots": "Places of the knots on the scale of U, in [0, 1).",
-    "LinearSpline.name": "What reports call it.",
-    "GrowthComparison.models": "The extrapolation of each recogniser, by name.",
-    "GrowthComparison.sizes": "The numbers of classes at which the difference is followed.",
-    "GrowthComparison.errors": "The standard error of the difference there.",
-    "GrowthComparison.critical": "How many standard errors the simultaneous band reaches to both sides.",
-    "Extrapolation.classes_each": "How many classes a family has on average; 1 without families.",
-    "Favorability.miss": "Fixed values of 1 − U.",
-    "Favorability.miss_weight": "The weight of each fixed value.",
-    "Favorability.span": "Lengths s of uniform pieces on (1 − s, 1).",
-    "Favorability.span_weight": "The weight of each uniform piece.",
-    "Observed.k": "Numbers of classes, from the smallest task to the whole.",
-    "Observed.accuracy": "The average test accuracy at each of them.",
-    "Observed.standard_error": "Its standard error; nan where it is unknown.",
-    "Observed.error_method": "How the standard errors were found.",
-    "Observed.wins": "Competitors beaten and tied by each case.",
-    "Observed.classes_each": "How many classes a family has on average; 1 if classes come one by one.",
-    "notes": "What to keep in mind.",
-    "GrowthTable.title": "What the rows are about.",
-    "GrowthTable.measure": "The name of the value in each row.",
-    "GrowthTable.estimates": "The value with its interval, by number of classes.",
-    "GrowthTable.columns": "What else each row tells, by number of classes.",
-    "GrowthTable.answer": "The result in sentences, where it has some.",
-    "GrowthTable.facts": "What all rows have in common.",
-    "OperatingPoint.taken": "How many cases are taken.",
-    "OperatingPoint.tp": "True positives: positives that are taken.",
-    "OperatingPoint.fp": "False positives: negatives that are taken.",
-    "OperatingPoint.fn": "False negatives: positives that are not taken.",
-    "OperatingPoint.tn": "True negatives: negatives that are not taken.",
-    "OperatingPoint.threshold": "The threshold: cases with a higher score are taken.",
-    "OperatingPoint.tied": "How many cases score exactly the threshold.",
-    "OperatingPoint.from_tie": "How many of those are taken.",
-    "OperatingPoint.lift": "Positives taken, relative to a random choice of as many cases.",
-    "OperatingPoint.pearson": "The correlation of scores and outcomes among the cases taken.",
-    "OutOfBag.values": "The value of each refitted model; nan if it has none.",
-    "PemAreas.s1": "The area where the list finds more positives than a random one.",
-    "PemAreas.s2": "The area where it finds fewer.",
-    "PemAreas.s3": "The area between a perfect list and a random one.",
-    "PermutationTest.observed": "The value with the labels as they are.",
-    "Plan.quota": "The number of cases with the highest profit.",
-    "Plan.cut": "The counts and measures at the best cut; None if no one is taken.",
-    "Plan.taken": "Numbers of cases taken.",
-    "Plan.hits": "The expected hits at each of them.",
-    "Plan.profits": "The profit at each of them.",
-    "Plan.settings": "Costs, value and limits that were given.",
-    "Quotas.quotas": "The quotas.",
-    "Quotas.weights": "The probability of each.",
-    "Uplift.quota": "The number of cases treated.",
-    "Uplift.sums": "The gain of treating the best k, for every k, and the rows of the trial.",
-    "Uplift.influences": "The influence of each row on each of the estimates.",
-    "Recommendation.goal": "The goal.",
-    "Recommendation.verdict": "The verdict that the recommendation rests on.",
-    "Recommendation.why": "Why this measure serves the goal.",
-    "RiskCoverage.coverage": "The share of cases answered.",
-    "RiskCoverage.risk": "The error rate among them.",
-    "RiskCoverage.confidence": "The lowest confidence answered.",
-    "Screening.chosen": "The rows that are left in the end.",
-    "Screening.stages": "What each stage kept, lost and cost.",
-    "SegmentComparison.evaluations": "The comparison in each segment.",
-    "SegmentComparison.models": "The segments of each model, by name.",
-    "SegmentComparison.whole": "The comparison of all rows, without its segments.",
-    "by": "The columns that make the segments.",
-    "Segments.pool": "The rows of all segments, in their order.",
-    "SharedList.segments": "The segments.",
-    "SharedList.cut": "Where the list is cut: the quota or the threshold.",
-    "SharedList.rates": "The share of each segment that is taken, with intervals.",
-    "SharedList.hits": "The positives taken in each segment.",
-    "SharedList.positives": "The positives of each segment.",
-    "SharedList.batches": "How many batches have a list of their own; 0 for one list.",
-    "Trend.segments": "The segments, in their order.",
-    "Trend.fitted": "The line at each of the segments.",
-    "Trend.change_difference": "The change of level there; None if no change is shown.",
-    "Trend.change_low": "Lower limit of that change.",
-    "Trend.change_high": "Upper limit of that change.",
-    "Trend.sizes": "The weight of each segment in the fit.",
-    "left_out": "The segments that are left out, each with the reason.",
-    "Selection.indices": "The chosen rows, best first.",
-    "Selection.quota": "The number of places to fill.",
-    "Selection.threshold": "The score at the last place.",
-    "Selection.tied": "How many rows tie across the last place.",
-    "Selection.taken_of_tied": "How many of them were taken.",
-    "Selection.ties": "How the tie was broken.",
-    "Selection.batches": "What was chosen in each batch; None for one list.",
-    "SelectionPower.models": "The names of the models.",
-    "SelectionPower.better": "The model that is truly better.",
-    "SelectionPower.specs": "The measures with their options.",
-    "SelectionPower.n_sets": "How many test sets each round has.",
-    "SelectionPower.set_size": "How many cases each test set has.",
-    "SelectionPower.retrained": "Whether the models were retrained in each round.",
-    "SelectionPower.wins": "How shared wins count.",
-    "SelectiveVoting.specs": "The measures of the marks.",
-    "SelectiveVoting.chosen_by": "The measure that chose the number of voters.",
-    "SwapSet.swapped": "How many rows change places.",
-    "SwapSet.hits_entering": "The positives among the rows that enter.",
-    "SwapSet.hits_leaving": "The positives among the rows that leave.",
-    "Verdict.question": "The question that is answered.",
-    "Verdict.best": "The best model.",
-    "Verdict.value": "Its value, with the interval.",
-}
-
 _RAISES = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
 
 
@@ -681,7 +463,7 @@ def explain(owner: str, parameter: str, *also: str) -> str:
     return next((PARAMETERS[key] for key in (*keys, parameter) if key in PARAMETERS), "")
 
 
-def _clause_on(name: str, owner: Any) -> str:
+def clause_on(name: str, owner: Any) -> str:
     """How the docstring of a function or class explains a parameter or field: the clause that names it."""
     words = " ".join(parts_of(inspect.getdoc(owner) or "")[0].split())
     clauses = re.split(r"(?<=[.;,]) (?=``)|(?<=[.)]) (?=[A-Z])", words)
@@ -698,7 +480,7 @@ def parameters_of(function: Any, owner: str) -> list[Parameter]:
     for p in inspect.signature(function).parameters.values():
         if p.name in ("self", "cls"):
             continue
-        text = of_measures.get(p.name) or explain(owner, p.name, defined) or _clause_on(p.name, function)
+        text = of_measures.get(p.name) or explain(owner, p.name, defined) or clause_on(p.name, function)
         stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         is_function = inspect.isroutine(p.default)
         default = f"{p.default.__module__}.{p.default.__name__}" if is_function else repr(p.default)
@@ -767,32 +549,6 @@ def _indented(text: str, width: int = 110) -> str:
         lines[-1] += f" {word}"
         room -= len(word) + 1
     return "\n".join(lines)
-
-
-def methods_of(result: type) -> dict[str, Any]:
-    """The public methods that a class has from this package, not from Python's or scikit-learn's bases."""
-    homes = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
-    found: dict[str, Any] = {}
-    for base in homes:
-        for name, value in vars(base).items():
-            function = getattr(value, "__func__", value)
-            if not name.startswith("_") and inspect.isfunction(function):
-                found.setdefault(name, function)
-    return found
-
-
-def explain_attribute(result: type, field: str) -> str:
-    """What a field of a result means: from the docstring of its class, or else from the tables here.
-
-    >>> from cutline.estimate import Estimate
-    >>> explain_attribute(Estimate, "level")
-    'The confidence level of the intervals.'
-    """
-    bases = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
-    texts = [ATTRIBUTES.get(f"{base.__name__}.{field}", "") for base in bases]  # a subclass has the fields of its base
-    clauses = [_clause_on(field, base) for base in bases]
-    texts += [clauses[0], ATTRIBUTES.get(field, ""), *clauses[1:], PARAMETERS.get(field, "")]
-    return next(filter(None, texts), "")
 
 
 Documented = TypeVar("Documented")
