@@ -46,7 +46,7 @@ from .extrapolation_result import (
     logit,
     rounded_share,
     sizes_asked,
-)  # fmt: skip
+)
 from .favorability import Favorability, mix
 from .tasks import (
     LOST_OF_TIES,
@@ -63,7 +63,7 @@ from .tasks import (
     jackknife_error,
     number_matrix,
     whole_rows,
-)  # fmt: skip
+)
 
 # Four splits into halves and three into quarters; chosen by hand, about as much work as a fifth of the resamples.
 HALVES, QUARTERS = 8, 12
