@@ -66,6 +66,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     counted = read_counts(table, columns, **call.pick("missing", "decimal"))
     if counted.second is not None:
         raise InputError("score", "is two scores, which were counted jointly", "use compare()")
+    counted = replace(counted, dropped=counted.dropped + getattr(call.y_true, "dropped", 0))
     name = call.name or (columns and columns.score) or counted.described.get("score") or "model"
     return _judge_counts(call, counted, name)
 

@@ -224,9 +224,12 @@ class Counted:
         counts |= {"score": made.low, "low": made.low, "high": made.high}
         if columns is not None:
             named = {name: counts[argument].tolist() for argument, name in columns.numbers.items()}
-            return CountTable({**cells, **named})
+            table = CountTable({**cells, **named})
+            table.dropped = self.dropped
+            return table
         assert made.bucket is not None
-        text = urlencode({key: value for key, value in self.described.items() if key != "refined"})
+        told = {**self.described, "dropped": str(self.dropped or "")}
+        text = urlencode({key: value for key, value in told.items() if value and key != "refined"})
         own = {"bucket": made.bucket, **{name: counts[name] for name in ("low", "high", "positives", "negatives")}}
         own |= {"cases": counts["rows"], **made.sums}
         every = {name: column.tolist() for name, column in own.items()}
@@ -418,7 +421,7 @@ def _read_described(table: Any, missing: str) -> Counted:
     if "bucket_b" in numbers:
         low, high, other = (numbers[name] for name in ("low_b", "high_b", "bucket_b"))
         whole = replace(whole, second=replace(whole, low=low, high=high, bucket=other.astype(np.int64)))
-    return _of_cases(replace(whole.only(inside), dropped=dropped))
+    return _of_cases(replace(whole.only(inside), dropped=dropped + int(described.get("dropped", 0))))
 
 
 def read_result(source: Any, columns: CountColumns | None = None, missing: str = "error") -> Counted:
@@ -439,7 +442,12 @@ def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
 
 
 class CountTable(dict[str, list[Any]]):
-    """Counts as columns by name, for ``evaluate`` and ``compare``; :meth:`to_csv` writes them."""
+    """Counts as columns by name, for ``evaluate`` and ``compare``; :meth:`to_csv` writes them.
+
+    ``dropped``: how many rows of named columns lacked something; counts of a query have it in their description.
+    """
+
+    dropped: int = 0
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file."""
