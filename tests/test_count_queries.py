@@ -350,6 +350,28 @@ def test_counts_of_sites_add_up(sites: list[Path], tmp_path: Path) -> None:
     assert "cl_bucket0 IN (" in query.stdout
 
 
+def test_merged_counts_report_the_rows_that_were_left_out(tmp_path: Path) -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", claims(3000, 1))  # 9 rows lack a label or a score
+    query = cl.sql(table="claims", label="fraud", score="p", pos_label="yes", dialect="duckdb", buckets=4096)
+    one = str(tmp_path / "one.csv")
+    connection.sql(query).df().to_csv(one, index=False)
+    for more, dropped in (([one], 18), (["--min-cell", "10"], 9)):
+        done = CliRunner().invoke(cli, ["evaluate", one, *more, "--missing", "drop", "--format", "json"])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["dropped"] == dropped
+    whole = cl.merge_counts([one, one], missing="drop")
+    whole.to_csv(tmp_path / "both.csv")
+    for counts in (whole, tmp_path / "both.csv", cl.merge_counts([whole], min_cell=10)):
+        assert cl.evaluate(counts).dropped == 18
+    assert cl.evaluate(cl.merge_counts([whole, one], missing="drop")).dropped == 27
+    table = {"p": [0.9, 0.5, 0.2, None], "pos": [3, 2, 1, 1], "n": [4, 6, 20, 3]}
+    named: dict[str, Any] = {"score": "p", "positives": "pos", "rows": "n"}
+    assert cl.evaluate(cl.merge_counts([table, table], missing="drop", **named), **named).dropped == 2
+
+
 def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
     asked: dict[str, Any] = {"table": "t", "label": "y", "score": "p", "dialect": "duckdb"}
     for changed, words in (
@@ -399,7 +421,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         cl.merge_counts([{"p": [1.0], "n": [2]}])
 
 
-def test_two_models_are_counted_jointly() -> None:
+def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     import duckdb
 
     rows = claims(3000, 4).dropna()
@@ -428,6 +450,18 @@ def test_two_models_are_counted_jointly() -> None:
         cl.compare(connection.sql(query).df(), **how)
     left = cl.compare(connection.sql(query).df(), missing="drop", **how)
     assert left.differences.to_dicts() == joint.differences.to_dicts()
+    connection.sql(query).df().to_csv(tmp_path / "joint.csv", index=False)
+    asked = ["--quota", "100", *(f"--measure={name}" for name in exact.specs), "--format", "json"]
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(
+        cli, ["compare", str(tmp_path / "joint.csv"), *asked, "--missing", "drop", "--html", str(page)]
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["differences"] == json.loads(json.dumps(left.to_dict()))["differences"]
+    assert page.exists()
+    for option in (["--worth", "low"], ["--label", "bucket"], ["--score", "p", "--score", "q"]):
+        assert CliRunner().invoke(cli, ["compare", str(tmp_path / "joint.csv"), *option]).exit_code == 2
     table = (
         rows.assign(y=rows.fraud == "yes")
         .round({"p": 2, "q": 2})
@@ -442,6 +476,11 @@ def test_two_models_are_counted_jointly() -> None:
         assert one["difference"] == pytest.approx(two["difference"], abs=1e-12)
         assert one["low"] == pytest.approx(two["low"], abs=1e-9)
         assert one["p_value"] == pytest.approx(two["p_value"], abs=1e-9)
+    table.to_csv(tmp_path / "pairs.csv", index=False)
+    named = ["--score", "p", "--score", "q", "--positives", "sum", "--rows", "size"]
+    done = CliRunner().invoke(cli, ["compare", str(tmp_path / "pairs.csv"), *named, *asked])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["differences"] == json.loads(json.dumps(plain.to_dict()))["differences"]
     with pytest.raises(cl.InputError, match="counted jointly"):
         cl.evaluate(counts)
     with pytest.raises(cl.InputError, match="needs two"):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # The simulated samples of a test of calibration: 999 and the sample itself give p-values in steps of 1/1000.
 _CALIBRATION_DRAWS = 999
 _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
-_MODELS = ("file", "label", "scores", "negate")
+_MODELS = ("file", "label", "scores", "negate", "positives", "negatives", "rows")
 _CUTS = (*o.GOALS, *o.ERROR_COSTS, "list_size")
 # What both verbs take after their columns.
 _JUDGED = [
@@ -458,6 +458,7 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "
   cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
   cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
+  cutline compare joint.csv --quota 500
 """,
 )
 def compare(asked: CompareArguments) -> Report:
@@ -465,7 +466,8 @@ def compare(asked: CompareArguments) -> Report:
 
     FILE has one row per case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared. With more than two classes, --score 'a_*' --score 'b_*' name the columns of
-    each model, or --predicted the classes it predicted.
+    each model, or --predicted the classes it predicted. FILE may also have joint counts of two models: the result of
+    cutline sql with two scores, or with --positives a row for each pair of scores.
     """
     from ..sources.profiles import is_pattern
     from ..verbs import compare as compare_models
@@ -477,15 +479,22 @@ def compare(asked: CompareArguments) -> Report:
         if asked.label is not None and (asked.predicted or (patterns and not asked.positive)):
             return _compare_classes(table, asked, asked.label)  # a pattern for the columns of each model
         refuse(asked, ("predicted", "ordered", "order"), "is for several classes", "name each model's: --score 'a_*'")
-        columns = choose_columns(table, asked, asked.scores, several=True)
-        if len(columns.scores) < 2:
-            problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
-            raise InputError(None, problem, "name them with {score}")
-        taken = {"label": columns.label, "score": columns.scores, "margin": asked.margin, **asked.of_labels()}
-        made = compare_models(table, **taken, **asked.request())
-        cheapest = made.cheapest(**costs) if costs and not asked.by else None
-    facts = facts_of(asked, columns)
-    if asked.by:
+        counted = counts_named(table, asked)
+        if counted is not None:
+            refuse(asked, _OF_ROWS, "does not go with counts")
+            taken: dict[str, Any] = {"score": list(asked.scores) or None, **asked.named(*o.COUNTS)}
+            facts = {**counted.facts, "score": ", ".join(asked.scores) or counted.score}
+        else:
+            columns = choose_columns(table, asked, asked.scores, several=True)
+            if len(columns.scores) < 2:
+                problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
+                raise InputError(None, problem, "name them with {score}")
+            taken = {"label": columns.label, "score": columns.scores, **asked.of_labels()}
+            facts = facts_of(asked, columns)
+        made = compare_models(table, margin=asked.margin, **taken, **asked.request())
+        by = asked.by or facts.get("by")
+        cheapest = made.cheapest(**costs) if costs and not by else None
+    if by:
         seg = made.segments
         rows = lambda: seg.differences().to_dicts()  # noqa: E731
         report = _report(seg, facts, asked, rows=rows, all_measures=asked.everything)

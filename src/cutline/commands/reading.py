@@ -178,8 +178,9 @@ def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
         raise InputError("clusters", rules.NO_CLUSTERS, "leave it out")
     for name in asked.named("label", "weight"):
         raise InputError(name, "does not go with counts", "leave it out")
-    columns = CountColumns(asked.score, **dict.fromkeys(COUNTS) | given, batch=asked.batch, by=asked.by)
-    return NamedCounts(columns, asked.score or "score", {"file": asked.file, **columns.numbers})
+    score = next(iter(asked.scores), asked.score)  # of several models, that of the first
+    columns = CountColumns(score, **dict.fromkeys(COUNTS) | given, batch=asked.batch, by=asked.by)
+    return NamedCounts(columns, score or "score", {"file": asked.file, **columns.numbers})
 
 
 def load_counts(table: Any, asked: Arguments, named: NamedCounts) -> LoadedColumns:
