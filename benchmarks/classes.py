@@ -63,24 +63,6 @@ def speed() -> None:
     line("catalogue, 10⁵ rows × 10 classes, times faster", f"{base / best(ours, 7):.1f}×", "5×", "")
     with_intervals = best(lambda: cl.evaluate(y, p, ordered=True), 3)
     line("the same with closed-form intervals, times faster", f"{base / with_intervals:.1f}×", "", "")
-    replicates = 1000
-    drawn = best(
-        lambda: cl.evaluate(y, p, ordered=True, interval="percentile", n_resamples=replicates, progress=False),
-        1,
-    )
-    rng = np.random.default_rng(1)
-    rows = [rng.integers(0, len(y), len(y)) for _ in range(2)]
-
-    def one_by_one() -> None:
-        for drawn_rows in rows:
-            of_y, of_p, of_said = y[drawn_rows], p[drawn_rows], said[drawn_rows]
-            classification_report(of_y, of_said)
-            log_loss(of_y, of_p)
-            roc_auc_score(of_y, of_p, multi_class="ovr")
-            confusion_matrix(of_y, of_said)
-
-    each = best(one_by_one, 1) / len(rows)
-    line("1,000 bootstrap replicates of all, times faster than a loop", f"{each * replicates / drawn:.0f}×", "40×", "")
 
 
 MEMORY = """

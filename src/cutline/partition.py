@@ -33,7 +33,6 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 # Whole numbers whose range is at most so many times the rows are numbered without sorting. Chosen by hand: a table of
 # counts four times as long as the column still takes less time than a sort of it.
 _TABLE = 4
-_MOST_BITS = 21  # of a hash that number its places: a table of 8 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +148,6 @@ class HashedPartition:
 
     hashes: NDArray[np.int64]
     codes: Codes
-    places: NDArray[np.int32] | None = None  # where the hash with these last bits stands; None if two have the same
 
     @classmethod
     def of(cls, hashes: Sequence[int], codes: Any) -> HashedPartition:
@@ -158,20 +156,11 @@ class HashedPartition:
         order = np.argsort(known)
         if (np.diff(known[order]) == 0).any():
             raise RuntimeError("two values of a column have the same hash; the sums would be wrong")
-        known, places = known[order], None
-        # the fewest bits that tell the hashes apart: looking a place up takes a tenth of the time of searching for it
-        bits = next((b for b in range(1, _MOST_BITS) if len(np.unique(known & (2**b - 1))) == len(known)), None)
-        if bits is not None:
-            places = np.zeros(2**bits, np.int32)
-            places[known & (2**bits - 1)] = np.arange(len(known))
-        return cls(known, np.asarray(codes, dtype=np.intp)[order], places)
+        return cls(known[order], np.asarray(codes, dtype=np.intp)[order])
 
     def __call__(self, hashes: NDArray[np.int64]) -> Codes:
         """The part of each row."""
-        if self.places is not None:
-            at: NDArray[Any] = self.places[hashes & (len(self.places) - 1)]
-        else:
-            at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
         if (self.hashes[at] != hashes).any():
             raise changed("the table", "a value came that was not counted")
         return np.asarray(self.codes[at])

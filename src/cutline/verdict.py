@@ -213,15 +213,25 @@ class Verdict(PicklesFields):
         return f"{self.best} is ahead, but not clearly" if self.status == "cannot tell" else f"{self.best} is ahead"
 
     @property
-    def cases_needed(self) -> CasesNeeded | None:
-        """The number of cases needed to detect a difference between the best model and every rival (the rival that
-        needs the most). None if there is no rival, or if no number can be given for one of them.
+    def cases_needed(self) -> float | None:
+        """The number of cases like these that detect a difference between the best model and every rival (the rival
+        that needs the most) with 80% power: a difference of the margin, or else of the observed size. None if there is
+        no rival, or if no number can be given for one of them.
         """
         if self.status not in ("cannot tell", "level"):
             return None
         needed = [cases_needed(d) for d in self.rivals.values() if d.verdict != "equivalent"]
         numbers = [cases for cases in needed if cases is not None]
-        return max(numbers, key=lambda cases: cases.high) if numbers and len(numbers) == len(needed) else None
+        return max(numbers) if numbers and len(numbers) == len(needed) else None
+
+    @property
+    def need(self) -> str:
+        """The number of cases needed, in words; empty where no number can be given."""
+        cases, rival = self.cases_needed, self.rival
+        if cases is None or rival is None:
+            return ""
+        size = "the observed size" if rival.margin is None else format_value(rival.margin)
+        return f"you would need about {pluralize(round_up(cases), 'case')} to detect a difference of {size} (80% power)"
 
     @property
     def comparisons(self) -> int:
@@ -254,7 +264,7 @@ class Verdict(PicklesFields):
     @property
     def sentence(self) -> str:
         """The verdict in words: the one sentence that every page and command prints."""
-        rival, status, needed = self.rival, self.status, self.cases_needed
+        rival, status = self.rival, self.status
         if status == "only model":
             return "It is the only model"
         if status == "not tested":
@@ -267,16 +277,17 @@ class Verdict(PicklesFields):
         if status == "equivalent":
             margin = format_value(rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
-        cases = "" if needed is None else f"; {needed.sentence(rival.margin)}"
+        cases = f"; {self.need}" if self.need else ""
         if status == "level":
             return f"tied with {rival.b}{cases}"
         return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{cases}"
 
     @property
     def needs(self) -> dict[str, Any]:
-        """The number of cases needed, as plain values: the range, and the true difference it is for."""
-        low, high, basis = self.cases_needed or (None, None, None)
-        return {"cases_needed": None if basis is None else [low, high], "cases_needed_for": basis}
+        """The number of cases needed, and the true difference it is for: ``margin`` or ``observed``."""
+        cases, rival = self.cases_needed, self.rival
+        basis = "observed" if rival is None or rival.margin is None else "margin"
+        return {"cases_needed": cases, "cases_needed_for": None if cases is None else basis}
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values."""
@@ -411,48 +422,23 @@ class Models(MappingResult[str, E]):
         return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
 
 
-class CasesNeeded(NamedTuple):
-    """From how many to how many cases like these a difference would take to be detected, with 80% power.
-
-    ``basis``: ``margin`` (a true difference of the size that you named) or ``observed`` (if the true difference is as
-    observed).
-    """
-
-    low: float
-    high: float
-    basis: Literal["margin", "observed"]
-
-    def sentence(self, margin: float | None) -> str:
-        """The range in words."""
-        low, high = (round_up(value) for value in (self.low, self.high))
-        number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
-        size = format_value(margin) if self.basis == "margin" else "the observed size"
-        return f"you would need {number} to detect a difference of {size} (80% power)"
-
-
 _TOO_SMALL = 1e6  # standard errors; more cases than any list has would be needed for such a difference
 
 
-def cases_needed(gap: Difference) -> CasesNeeded | None:
-    """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ², SE² between its χ² limits (80%).
+def cases_needed(gap: Difference) -> float | None:
+    """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ².
 
     δ is the margin, or else the observed difference. None where the standard error is not known or the number would be
     longer than any list, and, without a margin, where the models cannot be told from equal even before the adjustment
     for m comparisons: their difference may be noise, and a number made from it could be anything.
     """
-    from scipy.special import chdtri
-
     error, equal = gap.standard_error, not gap.p_value <= 1.0 - gap.level or gap.low <= 0.0 <= gap.high
     size = abs(gap.difference) if gap.margin is None else gap.margin
     if not 0.0 < error < math.inf or not gap.freedom >= 1.0 or not size > 0.0 or (gap.margin is None and equal):
         return None
     normal = NormalDist()
     z = normal.inv_cdf(1.0 - (1.0 - gap.level) / (2.0 * max(1, gap.comparisons))) + normal.inv_cdf(POWER)
-    if not z * error < _TOO_SMALL * size:
-        return None
-    middle, freedom = gap.rows * (z * error / size) ** 2, min(gap.freedom, 1e9)
-    low, high = (middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9))
-    return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")
+    return gap.rows * (z * error / size) ** 2 if z * error < _TOO_SMALL * size else None
 
 
 class Condition(NamedTuple):

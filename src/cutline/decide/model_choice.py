@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..curves import hull_points
 from ..errors import InputError
-from ..estimate import Estimate, Interval
+from ..estimate import Estimate
 from ..inference.bands import hits_by, units_of
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.limits import wilson, z_of
@@ -85,10 +85,8 @@ class Recommendation(PicklesFields):
     """A model for a goal, and the verdict that it rests on.
 
     ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
-    ``cases_needed`` is the range of cases needed to detect a difference from every rival: the margin if there is one,
-    otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking, if
-    the goal is the fewest errors, and ``consistency`` tells whether it may decide if the error rates do not, or if it
-    prefers another model.
+    ``support`` is the verdict by Linear Ranking, if the goal is the fewest errors, and ``consistency`` tells whether it
+    may decide if the error rates do not, or if it prefers another model.
     """
 
     goal: str
@@ -96,12 +94,6 @@ class Recommendation(PicklesFields):
     why: str
     support: Verdict | None = None
     consistency: Consistency | None = None
-
-    @property
-    def cases_needed(self) -> Interval | None:
-        """The range of cases needed to detect a difference from every rival; None if no number can be given."""
-        needed = self.verdict.cases_needed
-        return None if needed is None else Interval(needed.low, needed.high)
 
     @property
     def measure(self) -> str:

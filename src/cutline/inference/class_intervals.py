@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +28,7 @@ from ..catalogue.declare import Spec
 from ..class_sample import ClassSample
 from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..kernels import compiled
-from ..kernels.layout import harmonic_table
-from ..runtime import Progress
+from ..runtime import Progress, in_threads
 from ..types import Floats
 from .closed_forms import auc_interval, auc_spread, newcombe_limits
 from .intervals import check_method_exists
@@ -35,7 +36,7 @@ from .limits import METHODS as PROPORTION_METHODS
 from .limits import edge_limits, effective_freedom, scaled_limits, t_quantile, wilson, wilson_shares, z_of
 from .resampling import Influences, Replicates, enough_replicates
 
-_BLOCK = 16  # replicates summed side by side: the counts of one row in them fill half a cache line
+_BLOCK = 16  # replicates that a thread draws in one go
 # lines of ClassTotals.areas and columns of Influence.column_variance for the two-class measures that a column has
 _AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
 _NO_INTERVAL = Interval(math.nan, math.nan)
@@ -185,78 +186,36 @@ def spread_by_class(units: Floats, code: NDArray[np.int32], *, every: bool, area
     return variance, variance**2 / doubt if doubt > 0.0 else math.inf
 
 
+class _Redrawn(ClassTotals):
+    """The totals of a replicate: rows count as often as they were drawn; what does not depend on that is shared."""
+
+    def __init__(self, totals: ClassTotals, shared: Mapping[str, Any], times: NDArray[np.uint16]) -> None:
+        super().__init__(replace(totals.sample, weight=totals.sample.row_weight * times))
+        self.__dict__.update(shared)
+
+
 def class_replicates(
     totals: ClassTotals, specs: Sequence[Spec], n_resamples: int, seed: int, progress: bool | None = None
 ) -> dict[Spec, Floats]:
     """The values of each spec in ``n_resamples`` replicates; the same seed draws the same rows for every model."""
-    from ..runtime import in_threads
+    sample, rows = totals.sample, totals.rows(specs)
+    shared: dict[str, Any] = {"column_order": cache(totals.column_order), "rows": lambda _: rows}  # sorted once
+    if any("risk" in spec.measure.areas for spec in specs):
+        shared["confidence_order"] = totals.confidence_order
+    unit = np.arange(len(sample)) if sample.cluster is None else sample.cluster
+    drawn = np.empty((n_resamples, len(specs)))
 
-    sample = totals.sample
-    n, k = len(sample), sample.n_classes
-    rows = totals.rows(specs)
-    values = np.stack(list(rows.values()), axis=1) if rows else np.empty((n, 0))
-    unit, n_units, most = np.empty(0, np.int32), n, n
-    if sample.cluster is not None:  # clusters differ in size: a replicate may have more rows than the sample
-        unit, n_units = sample.cluster, int(sample.cluster.max()) + 1
-        most = n_units * int(np.bincount(sample.cluster).max())
-    weight, code = sample.row_weight, sample.code
-    areas = {area for spec in specs for area in spec.measure.areas}
-    blocks = -(-n_resamples // _BLOCK)
-    times = np.empty((blocks, n, _BLOCK), np.uint8)
-    hits, truth, answers = (np.zeros((blocks, k, _BLOCK)) for _ in range(3))
-    sums = np.zeros((blocks, len(rows), _BLOCK))
-    information, risk = np.zeros((blocks, _BLOCK)), np.zeros((blocks, _BLOCK))
-    columns = np.full((3, k, blocks * _BLOCK), np.nan)
-    harmonic = harmonic_table(most) if sample.weight is None else np.empty(0)
-    by_confidence = totals.confidence_order if "risk" in areas else None  # sorted once, before the threads
+    def draw(first: int) -> None:
+        for number in range(first, min(first + _BLOCK, n_resamples)):
+            counts = np.zeros(int(unit.max()) + 1, np.uint16)
+            compiled.draw(counts, 0, len(counts), seed, number)
+            with np.errstate(all="ignore"):
+                drawn[number] = list(_Redrawn(totals, shared, counts[unit]).values(specs).values())
+            shown.advance()
 
-    def draw(block: int) -> None:
-        drawn = times[block]
-        compiled.draw_times(seed, block * _BLOCK, unit, n_units, drawn)
-        out = hits[block], truth[block], answers[block], sums[block]
-        compiled.resample_rows(drawn, weight, code, sample.predicted, values, *out)
-        if "information" in areas:
-            assert sample.facts is not None
-            compiled.resample_information(drawn, weight, code, sample.facts.true, truth[block], information[block])
-        if by_confidence is not None:
-            order, tie = by_confidence.order, by_confidence.tie
-            compiled.resample_risk(drawn, weight, order, tie, sample.right, harmonic, risk[block])
-        shown.advance(_BLOCK)
-
-    def column(at: int) -> None:
-        ranked = totals.column_order(at)
-        kinds, out = code[ranked.order], np.empty((3, _BLOCK))
-        for block in range(blocks):
-            compiled.resample_column(
-                times[block], weight, ranked.order, ranked.tie, kinds, at, truth[block], shares[block], out
-            )
-            columns[:, at, block * _BLOCK : (block + 1) * _BLOCK] = out
-        shown.advance()
-
-    with Progress("bootstrap", blocks * _BLOCK, progress) as shown:
-        in_threads([lambda block=block: draw(block) for block in range(blocks)])  # type: ignore[misc]
-    if areas & set(COLUMN_AREAS):
-        with np.errstate(divide="ignore"):
-            shares = 1.0 / truth
-        with Progress("bootstrap", k, progress) as shown:
-            in_threads([lambda at=at: column(at) for at in range(k)])  # type: ignore[misc]
-
-    def by_replicate(blocks: Floats) -> Floats:
-        return np.moveaxis(blocks, 1, 2).reshape(blocks.shape[0] * _BLOCK, blocks.shape[1])[:n_resamples]
-
-    total = by_replicate(truth).sum(axis=1)
-    means = dict(zip(rows, (by_replicate(sums) / total[:, None]).T, strict=True))
-    whole = ClassSums(
-        by_replicate(hits),
-        by_replicate(truth),
-        by_replicate(answers),
-        information=information.reshape(-1)[:n_resamples] / total,
-        risk=risk.reshape(-1)[:n_resamples],
-        **{area: columns[at].T[:n_resamples] for at, area in enumerate(COLUMN_AREAS)},
-    )
-    return {
-        spec: np.asarray((replace(whole, mean=means[spec]) if spec in means else whole).value(spec)) for spec in specs
-    }
+    with Progress("bootstrap", n_resamples, progress) as shown:
+        in_threads([partial(draw, first) for first in range(0, n_resamples, _BLOCK)])
+    return dict(zip(specs, drawn.T, strict=True))
 
 
 def estimate_classes(

@@ -394,8 +394,13 @@ class Influences(NamedTuple):
         return cls(each, np.ones(len(each)))
 
     def moment(self, power: int) -> float:
-        """Σψᵖ over all rows."""
-        return float((self.each**power * self.counts).sum())
+        """Σψᵖ over all rows, relative to the largest ψ: fourth powers of sums must be numbers."""
+        return float(((self.each / self.largest) ** power * self.counts).sum())
+
+    @property
+    def largest(self) -> float:
+        """The largest influence, or 1 where there is none."""
+        return float(np.abs(self.each).max(initial=0.0)) or 1.0
 
     def of_rows(self, sample: Sample) -> NDArray[np.float64]:
         """The influence of each row of a sample."""
@@ -462,7 +467,7 @@ class Replicates:
             return math.nan, math.nan
         second, fourth = (self.influences.moment(power) for power in (2, 4))
         freedom = freedom_of(second, fourth, float(self.influences.counts.sum())) if second > 0.0 else 1.0
-        return math.sqrt(second), freedom
+        return self.influences.largest * math.sqrt(second), freedom
 
 
 def _quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[float]:

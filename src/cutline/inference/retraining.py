@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import ClassTotals, compute_one, why_inapplicable_to_classes
+from ..catalogue.compute import compute_one
 from ..catalogue.declare import Spec, parse_measure
-from ..class_sample import codes_of, make_class_sample
-from ..errors import InputError, UndefinedWarning, different_lengths, listed, look_up, show
+from ..errors import InputError, UndefinedWarning, different_lengths, listed, show
 from ..estimate import Estimate, Interval
 from ..runtime import TUNING, Progress, cores
 from ..sources.arrays import as_column, read_labels
@@ -140,37 +139,18 @@ class OutOfBag:
 
 @dataclass(frozen=True, eq=False)
 class _Refits:
-    """An estimator, and how the measure of its fitted copies is read.
-
-    ``classes`` are those of a model of several classes; of a model of two they are empty, and ``positive`` is the
-    label whose scores are read.
-    """
+    """An estimator, and how the measure of its fitted copies is read: from the scores of the label ``positive``."""
 
     estimator: Estimator
     seed: int
     spec: Spec
-    pos_label: Label
-    positive: Any = None
-    classes: tuple[Any, ...] = ()
+    positive: Any
 
     @classmethod
     def of(
         cls, estimator: Estimator, seed: int, labels: NDArray[Any], pos_label: Label, measure: Any, argument: str
     ) -> _Refits:
         """From the labels, whose name is ``argument``, and the measure."""
-        try:
-            distinct = {label for label in labels.tolist() if label is not None and label == label}
-            several = pos_label is None and len(distinct) > 2
-        except TypeError:
-            several = False
-        if several:
-            spec = parse_measure("accuracy" if measure is None else measure, several=True)
-            classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
-            codes_of(labels, classes, argument)  # raises where labels are missing
-            if spec.ordered and any(isinstance(label, str) for label in classes):
-                problem = f"is {spec}, which reads the order of the classes, and words have none"
-                raise InputError("measure", problem, "number the classes in their order")
-            return cls(estimator, seed, spec, pos_label, classes=classes)
         spec = parse_measure(("recall" if argument == "y_train" else "roc_auc") if measure is None else measure)
         if not spec.measure.of_one_score:
             problem = f"is {spec.measure.name}, which does not read one score for each case"
@@ -182,16 +162,10 @@ class _Refits:
         if _one_class(positive):
             only = "permute" if argument == "y_train" else "learn"
             raise InputError(argument, f"contains a single class, so there is nothing to {only}")
-        return cls(estimator, seed, spec, pos_label, labels[positive][0])
-
-    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
-        """Labels as measures read them: numbers of the classes, or which are positive."""
-        if self.classes:
-            return codes_of(labels, self.classes, argument)
-        return read_labels(labels, argument, self.pos_label)[1]
+        return cls(estimator, seed, spec, labels[positive][0])
 
     def value(self, rng: np.random.Generator, x: Any, labels: Any, x_test: Any, truth: NDArray[Any]) -> float:
-        """Fit a copy, score the test rows, read the measure.
+        """Fit a copy, score the test rows, read the measure, at the model's own boundary where it names no threshold.
 
         scikit-learn copies its own estimators, where it is in use; others are copied as they are. Every
         ``random_state`` that was left open is given a seed, so that a result can be made again.
@@ -208,41 +182,23 @@ class _Refits:
                 model.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(unset)})
         model.fit(x, labels)
         seen = list(getattr(model, "classes_", np.unique(labels)))
-        return (self._of_several if self.classes else self._of_two)(model, seen, x_test, truth)
-
-    def _of_two(self, model: Any, seen: list[Any], x: Any, truth: NDArray[np.bool_]) -> float:
-        """From the scores of the positive class, cut at the model's own boundary where a measure names no threshold."""
         if self.positive not in seen:
             problem = f"does not know the class {show(self.positive)}: it was fitted to {listed(seen)}"
             raise InputError("estimator", problem, "fit it to rows of both classes")
-        scores, boundary, _ = _scores(model, x, len(seen))
-        if scores is None:
-            score = (np.asarray(model.predict(x)) == self.positive).astype(np.float64)
-        else:
-            score = np.ascontiguousarray(scores[:, seen.index(self.positive)])
+        score = None
+        for answer, boundary in (("predict_proba", 0.5), ("decision_function", 0.0)):
+            if score is None and hasattr(model, answer):
+                columns = np.asarray(getattr(model, answer)(x_test))
+                if columns.ndim == 1:  # a signed distance to the second of two classes
+                    columns = np.column_stack([-columns, columns])
+                if columns.shape[1] == len(seen):  # not a column for each pair of classes
+                    score, middle = np.ascontiguousarray(columns[:, seen.index(self.positive)]), boundary
+        if score is None:
+            score, middle = (np.asarray(model.predict(x_test)) == self.positive).astype(np.float64), 0.5
         spec = self.spec
         if spec.measure.needs_threshold and spec.threshold is None:
-            spec = replace(spec, threshold=boundary)
+            spec = replace(spec, threshold=middle)
         return compute_one(spec, truth, score)[0]
-
-    def _of_several(self, model: Any, seen: list[Any], x: Any, truth: NDArray[Any]) -> float:
-        """From a column of scores for each class, or the predicted classes where there are no scores.
-
-        A class that the model has not seen gets the lowest score: probability 0, or −∞.
-        """
-        place = {label: k for k, label in enumerate(self.classes)}
-        scores, _, lowest = _scores(model, x, len(seen))
-        predicted, columns = None, None
-        if scores is None:
-            answers = np.asarray(model.predict(x)).tolist()
-            predicted = np.array([look_up(place, label, "a class of the estimator") for label in answers])
-        else:
-            columns = np.full((len(scores), len(self.classes)), lowest)
-            columns[:, [look_up(place, label, "a class of the estimator") for label in seen]] = scores
-        sample = make_class_sample(truth, columns, predicted=predicted, classes=range(len(self.classes)))
-        if why_inapplicable_to_classes(self.spec.measure, sample):
-            return float("nan")
-        return float(ClassTotals(sample).values([self.spec])[self.spec])
 
     def permuted(self, x: Any, labels: Any, x_test: Any, truth: Any, number: int) -> float:
         """Value of a model fitted to permuted training labels; number 0 is fitted to the labels as they are."""
@@ -262,21 +218,6 @@ class _Refits:
         if not single_bag and len(outside):
             value = self.value(rng, _take(x, bag), labels[bag], _take(x, outside), truth[outside])
         return value, single_bag, single_out
-
-
-def _scores(model: Any, x: Any, classes: int) -> tuple[NDArray[Any] | None, float, float]:
-    """A column of scores for each class that a model has seen, its boundary between two, and its lowest score.
-
-    None for models that only predict, or have a column for each pair of classes, of which the predictions tell more.
-    """
-    for answer, boundary, lowest in (("predict_proba", 0.5, 0.0), ("decision_function", 0.0, -np.inf)):
-        if hasattr(model, answer):
-            given = np.asarray(getattr(model, answer)(x))
-            if given.ndim == 1:  # a signed distance to the second of two classes
-                given = np.column_stack([-given, given])
-            if given.shape[1] == classes:
-                return given, boundary, lowest
-    return None, 0.5, 0.0
 
 
 def _take(x: Any, rows: NDArray[np.intp]) -> Any:
@@ -361,8 +302,7 @@ def permutation_test(
 
     ``estimator`` has ``fit`` and one of ``predict_proba``, ``decision_function``, ``predict``; measures at a threshold
     cut at its own boundary (0.5; 0 for a decision function) unless the measure string names another; by default it is
-    the recall. Labels of more than two classes (and no ``pos_label``) take measures of several classes, such as
-    ``macro(f1)``; by default it is the accuracy. A ``random_state`` left open is seeded for each fit.
+    the recall. A ``random_state`` left open is seeded for each fit.
 
     >>> class Nearest:
     ...     def fit(self, x, y):
@@ -379,7 +319,7 @@ def permutation_test(
     _check_inputs(estimator, ("X_train", X_train, "y_train", labels), ("X_test", X_test, "y_test", tested))
     refits = _Refits.of(estimator, seed, labels, pos_label, measure, "y_train")
     name = str(refits.spec)
-    job = partial(refits.permuted, X_train, labels, X_test, refits.truth(tested, "y_test"))
+    job = partial(refits.permuted, X_train, labels, X_test, read_labels(tested, "y_test", pos_label)[1])
     begun = time.perf_counter()
     observed = job(0)
     seconds = time.perf_counter() - begun
@@ -417,7 +357,7 @@ def bootstrap_oob(
     of the distinct cases. Replicates without a value (a class is missing) are left out, counted, and reported in a
     warning.
 
-    Estimators, measures (by default ``roc_auc``, of several classes the accuracy) and boundaries as in
+    Estimators, measures (by default ``roc_auc``) and boundaries as in
     :func:`permutation_test`.
 
     >>> class Nearest:
@@ -434,7 +374,7 @@ def bootstrap_oob(
     _check_inputs(estimator, ("X", X, "y", labels))
     refits = _Refits.of(estimator, seed, labels, pos_label, measure, "y")
     name = str(refits.spec)
-    job = partial(refits.bagged, X, labels, refits.truth(labels, "y"))
+    job = partial(refits.bagged, X, labels, read_labels(labels, "y", pos_label)[1])
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()
         results = [job(0)]

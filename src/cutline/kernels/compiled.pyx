@@ -119,18 +119,6 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         double*) except +
     double c_risk "cutline::sum_risk"(const Column&, const uint8_t*) except +
     void c_risk_influence "cutline::add_risk_influence"(const Column&, const uint8_t*, double*) except +
-    void c_times "cutline::draw_times"(uint64_t, int64_t, CCodes, int64_t, uint8_t*, int64_t) except +
-    void c_rows "cutline::resample_rows"(
-        const uint8_t*, int64_t, int64_t, const double*, const int32_t*, const int32_t*, const double*, int64_t,
-        double*, double*, double*, double*) except +
-    void c_information "cutline::resample_information"(
-        const uint8_t*, int64_t, int64_t, const double*, const int32_t*, const double*, const double*, int64_t,
-        double*) except +
-    void c_resample_risk "cutline::resample_risk"(
-        const uint8_t*, int64_t, const Column&, const uint8_t*, CDoubles, double*) except +
-    void c_resample_column "cutline::resample_column"(
-        const uint8_t*, int64_t, const Column&, const int32_t*, int64_t, const double*, const double*, int64_t,
-        double*) except +
 
 
 cdef Array array_of(cnp.ndarray values) except *:
@@ -617,63 +605,3 @@ def add_risk_influence(order, tie, right, weight, out):
     cdef double* into = doubles(out)
     with nogil:
         c_risk_influence(column, correct, into)
-
-
-def draw_times(uint64_t seed, int64_t first, unit, int64_t n_units, times):
-    cdef CCodes units
-    units.data = codes(unit)
-    units.size = len(unit)
-    cdef uint8_t* into = bytes_of(times)
-    cdef int64_t blocks = times.shape[1]
-    with nogil:
-        c_times(seed, first, units, n_units, into, blocks)
-
-
-def resample_rows(times, weight, code, predicted, values, hits, truth, answers, sums):
-    cdef const uint8_t* drawn = bytes_of(times)
-    cdef int64_t n = times.shape[0], blocks = times.shape[1], n_values = values.shape[1]
-    cdef const double* w = doubles(weight)
-    cdef const int32_t* real = codes(code)
-    cdef const int32_t* said = codes(predicted)
-    cdef const double* own = doubles(values)
-    cdef double* right = doubles(hits)
-    cdef double* actual = doubles(truth)
-    cdef double* given = doubles(answers)
-    cdef double* into = doubles(sums)
-    with nogil:
-        c_rows(drawn, n, blocks, w, real, said, own, n_values, right, actual, given, into)
-
-
-def resample_information(times, weight, code, true, truth, out):
-    cdef const uint8_t* drawn = bytes_of(times)
-    cdef int64_t n = times.shape[0], blocks = times.shape[1], n_classes = truth.shape[0]
-    cdef const double* w = doubles(weight)
-    cdef const int32_t* real = codes(code)
-    cdef const double* own = doubles(true)
-    cdef const double* sizes = doubles(truth)
-    cdef double* into = doubles(out)
-    with nogil:
-        c_information(drawn, n, blocks, w, real, own, sizes, n_classes, into)
-
-
-def resample_risk(times, weight, order, tie, right, harmonic, out):
-    cdef Column column = column_of(order, tie, weight)
-    cdef const uint8_t* drawn = bytes_of(times)
-    cdef const uint8_t* correct = bytes_of(right)
-    cdef CDoubles table = double_view(harmonic)
-    cdef int64_t blocks = times.shape[1]
-    cdef double* into = doubles(out)
-    with nogil:
-        c_resample_risk(drawn, blocks, column, correct, table, into)
-
-
-def resample_column(times, weight, order, tie, kinds, int64_t k, truth, shares, out):
-    cdef Column column = column_of(order, tie, weight)
-    cdef const uint8_t* drawn = bytes_of(times)
-    cdef const int32_t* classes = codes(kinds)
-    cdef const double* sizes = doubles(truth)
-    cdef const double* share = doubles(shares)
-    cdef int64_t blocks = times.shape[1], n_classes = truth.shape[0]
-    cdef double* into = doubles(out)
-    with nogil:
-        c_resample_column(drawn, blocks, column, classes, k, sizes, share, n_classes, into)

@@ -649,9 +649,7 @@ def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
     values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
     others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
     value = written(spec, verdict.value.value) + (f", {joined(others)}" if others else "")
-    needed = verdict.cases_needed
-    sentence = "" if needed is None or verdict.rival is None else needed.sentence(verdict.rival.margin)
-    need = f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
+    need = f" {verdict.need[0].upper()}{verdict.need[1:]}." if verdict.need else ""
     title = title_of(spec, comparison.threshold).removesuffix(" ↓")
     gaps = (
         difference_sentences(verdict, spec) if len(comparison.evaluations) == 2 and len(comparison.specs) == 1 else []
@@ -712,8 +710,7 @@ def _lead(comparison: Comparison, verdict: Any, ordered: list[Evaluation], quota
         lead += f" ({comparison.settings.level:.0%} interval {within})"
     if row.leader == best.name:
         return f"{lead}, is clear{verdict.adjusted}."
-    needed = verdict.cases_needed
-    more = "" if needed is None or verdict.rival is None else f"; {needed.sentence(verdict.rival.margin)}"
+    more = f"; {verdict.need}" if verdict.need else ""
     return f"{lead}, could be chance{verdict.adjusted}{more}."
 
 
@@ -803,8 +800,7 @@ def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
         elif verdict.status != "cannot tell":
             clear = verdict.status
         if needed is not None:
-            low, high = round_up(needed.low), round_up(needed.high)
-            clear += f"; {low:,} to {high:,} cases needed" if low < high else f"; {low:,} cases needed"
+            clear += f"; {round_up(needed):,} cases needed"
         rows.append({"if your goal is": GOALS[goal.goal], "model": names, "clear?": clear})
     return rows
 
