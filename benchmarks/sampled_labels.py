@@ -177,26 +177,19 @@ def part_good(sims: int) -> None:
 
 
 def part_prevalence(sims: int) -> None:
-    share, names = (
-        0.05,
-        ["hit_rate@10%", "qrecall@10%", "precision(threshold=1)", "average_precision", "roc_auc", "f1(threshold=1)"],
-    )
+    share, cuts = 0.05, ["precision(threshold=1)", "f1(threshold=1)"]
+    names = ["hit_rate@10%", "qrecall@10%", *cuts, "average_precision", "roc_auc"]
     print("prevalence: coverage of the values where 5 % are positive; 400 rows, 30 % positive")
     rng = np.random.default_rng(3)
     y, s = normal(rng, 3_000_000, share, 1.35)
     truth = {name: cl.evaluate(y, s, measures=[name], interval=None)[name].value for name in names}
-    for given in (share, "estimated"):
-        held = dict.fromkeys(names, 0)
-        for k in range(sims):
-            y, s = normal(rng, 400, 0.3, 1.35)
-            told: Any = share
-            if given == "estimated":  # from 800 cases of the other place
-                found = (rng.binomial(800, share) + 0.5) / 801.0
-                told = (found, float(np.sqrt(found * (1 - found) / 800)))
-            ev = cl.evaluate(y, s, measures=names, prevalence=told, n_resamples=500, seed=k)
-            for name in names:
-                held[name] += ev[name].low <= truth[name] <= ev[name].high
-        print(f"  {given!s:<12}" + "  ".join(f"{name} {held[name] / sims:.1%}" for name in names), flush=True)
+    held = dict.fromkeys(names, 0)
+    for k in range(sims):
+        y, s = normal(rng, 400, 0.3, 1.35)
+        ev = cl.evaluate(y, s, measures=names, prevalence=share, n_resamples=500, seed=k)
+        for name in names:
+            held[name] += ev[name].low <= truth[name] <= ev[name].high
+    print("  " + "  ".join(f"{name} {held[name] / sims:.1%}" for name in names), flush=True)
 
 
 def part_weights(sims: int) -> None:

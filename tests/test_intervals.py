@@ -383,7 +383,7 @@ def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     names += ["average_lift", "average_qrecall", "auch", "quadratic_ranking", "gain(threshold=0.2)"]
     blocked = cl.evaluate(y, p, measures=names)
     drawn = cl.evaluate(y, p, measures=names, interval="percentile", stratify=False, n_resamples=150)
-    assert {e.method for e in blocked.estimates.values()} == {"logit", "hull", "scaled", "loss_score"}
+    assert {e.method for e in blocked.estimates.values()} == {"logit", "hull", "scaled", "loss_score", "places"}
     ratios = {}
     for key, e in blocked.estimates.items():
         assert e.low < e.value < e.high, key

@@ -61,7 +61,7 @@ ClassIntervalName: TypeAlias = Literal["auto", "delta", "bootstrap", ProportionN
 IntervalMethod: TypeAlias = Literal[
     "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
     "best_cut", "loss_score", "information", "moving_cut", "moving_cut_recall", "precision_area",
-    "qrecall_area", "partial_area", "mean_score", "percentile", "scaled", "hall", "wilson_effective",
+    "qrecall_area", "partial_area", "places", "mean_score", "percentile", "scaled", "hall", "wilson_effective",
     "delta_logit", "delta_log", "delta",
 ]  # fmt: skip
 """How the default interval of a measure is made; ``inference`` has the functions. The last four are of classes."""

@@ -344,6 +344,7 @@ def linear_ranking(s: Sums) -> Any:
     part="places",
     perfect="n·(n + 1)·(2·n + 1)/6 − n⁻·(n⁻ + 1)·(2·n⁻ + 1)/6",
     chance="n⁺·(n + 1)·(2·n + 1)/6",
+    interval="places",
 )
 def quadratic_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i²: order at the top of the list counts most.

@@ -272,6 +272,24 @@ def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
     return Interval(min(interval.low, low) if few else interval.low, interval.high), "delong_total"
 
 
+@method("places", rows=True)
+def places(inputs: IntervalInputs) -> Interval:
+    """Quadratic Ranking: what each row adds, on the logit of its share of the sum of all squared places.
+
+    A positive adds its squared place, and every row lifts the positives above it by one place.
+    """
+    ranking, n = inputs.ranking, float(inputs.ranking.cases)
+    size = np.asarray(ranking.pos, np.float64) + ranking.neg
+    middle = n - np.cumsum(size) + (size + 1.0) / 2.0  # place of each group, worst = 1
+    lifted = ranking.pos * (2.0 * middle - 1.0)
+    if_negative = np.cumsum(lifted) - lifted / 2.0
+    if_positive = middle**2 + (size**2 - 1.0) / 12.0 + if_negative
+    moments = loss_moments(ranking.pos, ranking.neg, if_positive, if_negative)
+    freedom = limits.freedom_in_small_class(moments.freedom, inputs.smaller_class)
+    error, most = math.sqrt(n * moments.variance), n * (n + 1.0) * (2.0 * n + 1.0) / 6.0
+    return limits.range_limits(inputs.value, error, freedom, inputs.level, 0.0, most, inputs.smaller_class)
+
+
 @method("loss_score")
 def loss_score(inputs: IntervalInputs) -> Interval:
     """Mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
