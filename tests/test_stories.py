@@ -61,7 +61,7 @@ def test_the_campaign(script: ModuleType, capsys: pytest.CaptureFixture[str]) ->
         "the next list",
         "Who leads",
         "Recommended for",
-        "without a loss",
+        "is optimism from choosing the best cut",
         "The list in tenths",
     ):
         assert words in printed

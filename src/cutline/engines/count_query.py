@@ -74,7 +74,7 @@ class Scheme:
         return f"edges:{self.buckets}:{digest}"
 
     def bucket_sql(self, p: str, outside: int | None = None) -> str:
-        """SQL for the number of a score's bucket, which rises with it; ``outside``: that of what is no probability."""
+        """SQL for the number of a score's bucket, which rises with it; ``outside``: that of what is not in 0 to 1."""
         if self.edges:
             return self._between(p, 0, len(self.edges) - 1)
         terms = (
