@@ -45,7 +45,6 @@ def test_a_cut_is_found_written_and_applied(scores: str, tmp_path) -> None:
     written = json.loads(path.read_text())
     assert written["threshold"] == expected
     assert written["goal"] == {"recall": 0.8, "confidence": 0.9}
-    assert written["sample"]["sha256"] == expected.sample["sha256"]
     status, out, _ = run("select", scores, "--cut", path)
     assert status == 0
     assert len(out.strip().splitlines()) - 1 == (p > expected).sum()

@@ -325,19 +325,6 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         evaluation.to_html(tmp_path / "gone" / "page.html")
 
 
-def test_files_that_a_killed_process_left_are_removed_by_the_next(tmp_path: Path) -> None:
-    left, fresh, other = (
-        tmp_path / name for name in (f".cutline-{'0' * 16}.csv", f".cutline-{'1' * 16}.csv", ".cutline")
-    )
-    for file in (left, fresh, other):
-        file.write_text("half")
-    for file in (left, other):
-        os.utime(file, (0, 0))
-    with write_whole(tmp_path / "out.csv") as beside:
-        beside.write_text("whole")
-    assert {path.name for path in tmp_path.iterdir()} == {fresh.name, other.name, "out.csv"}
-
-
 def test_a_cell_that_is_no_number_is_not_left_out_as_a_missing_one(tmp_path: Path) -> None:
     path = text(tmp_path / "t.csv", "y,p\n1,0.95\n0,x\n1,0.25\n0,\n")
     with pytest.raises(cl.InputError, match="data row 2 is 'x'"):

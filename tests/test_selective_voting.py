@@ -233,10 +233,9 @@ def test_too_few_of_a_class_leave_the_choice_open() -> None:
 
 
 def test_bad_votes_are_refused() -> None:
-    for options in ({"vote": "loud"}, {"folds": 1}, {"rank_by": "nothing"}):
+    for options in ({"folds": 1}, {"rank_by": "nothing"}):
         with pytest.raises(cl.InputError):
             cl.papers.selective_voting(Y, {"a": GOOD}, **options)
-    assert "vote" in cl.papers.selective_voting(Y, {"a": GOOD, "b": FAIR}, marks=["pem"], n_resamples=5).to_dict()
 
 
 def test_the_interval_of_one_model_is_as_long_as_that_of_its_evaluation() -> None:

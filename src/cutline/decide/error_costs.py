@@ -259,9 +259,10 @@ def _choose_again(
             k = int(np.searchsorted(first, at, side="right")) - 1
             thresholds.append(float(models[k].thresholds[at - first[k]]))
             gaps.append(here[at] - every[at])
-            left_out.append(models[k].losses(loss, drawn[k][1])[at - first[k]])
+            if drawn[k][1].any():  # of a few rows a replicate may leave out none
+                left_out.append(models[k].losses(loss, drawn[k][1])[at - first[k]])
     optimism = 0.0
-    if not (np.isnan(gaps).all() or np.isnan(left_out).all()):
+    if np.isfinite(gaps).any() and np.isfinite(left_out).any():
         apparent = min(lost for _, lost in best.values())
         optimism = max(0.0, float(np.nanmean(gaps) + np.nanmean(left_out) - apparent) / 2.0)
     return _ChosenAgain(optimism, thresholds, at_best)
