@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cutline as cl
-from coverage_worlds import World, pair, truths
+from coverage_worlds import World, pair
 
 Floats = NDArray[np.float64]
 TARGET = 92.0  # of a hundred 95% intervals; what is below is printed in bold
@@ -37,7 +37,6 @@ WORLDS = [
     World("n = 50", 50, 0.3),
     World("40 × 8", 320, 0.3, design="even:40:8"),
 ]
-SHARPER = "too sure"  # the log odds times 1.5: a calibration error that is not 0
 QUERIES = {
     "100 × 20": (100, 20, 0.2),
     "30 × 10": (30, 10, 0.3),
@@ -73,10 +72,18 @@ def held(made: list[tuple[float, float, float]], truth: float | None) -> float:
     return float(((low <= target + 1e-9) & (high >= target - 1e-9))[known].mean())
 
 
-def sharpened(p: Floats, by: float) -> Floats:
-    """Probabilities whose log odds are multiplied."""
+def sharpened(p: Floats, by: float = 1.5) -> Floats:
+    """Probabilities whose log odds are multiplied: a calibration error that is not 0."""
     odds = (p / (1.0 - p)) ** by
     return np.asarray(odds / (1.0 + odds))
+
+
+# by what is added to a measure's name: measures, and what they read of the probabilities
+VIEWS: dict[str, tuple[list[str], Callable[[Floats], Floats]]] = {
+    "": (MEASURES, np.asarray),
+    ", too sure": (["calibration_error", "brier_skill"], sharpened),
+    " of log odds": (["hinge_loss"], lambda p: np.log(p / (1.0 - p))),
+}
 
 
 def ends(estimate: Any) -> tuple[float, float, float]:
@@ -88,30 +95,22 @@ def one_list(sims: int) -> str:
     """Every measure of one list, in each population."""
     shares: dict[str, list[float]] = {}
     for world in WORLDS:
-        for by in (1.0, 1.5):
-            measures = MEASURES if by == 1.0 else ["calibration_error", "brier_skill"]
+        whole = world.population()
+        assert whole.weight is not None
+        weight = whole.weight * len(whole.label)
+        for view, (measures, seen) in VIEWS.items():
+            true = cl.evaluate(whole.label, seen(whole.score), measures=measures, sample_weight=weight, interval=None)
             made: dict[str, list[tuple[float, float, float]]] = {measure: [] for measure in measures}
             for i in range(sims):
                 rows = world.draw(np.random.default_rng([*world.name.encode(), i]))
-                score = sharpened(rows.score, by)
-                ev = cl.evaluate(rows.label, score, measures=measures, n_resamples=500, seed=i, **rows.options)
+                options: dict[str, Any] = {"measures": measures, "n_resamples": 500, "seed": i, **rows.options}
+                ev = cl.evaluate(rows.label, seen(rows.score), **options)
                 for measure in measures:
                     made[measure].append(ends(ev[measure]))
-            true = truths(world, measures) if by == 1.0 else sharpened_truths(world, measures, by)
             for measure in measures:
-                name = measure if by == 1.0 else f"{measure}, {SHARPER}"
-                truth = None if measure == "ndcg" else true[measure]
-                shares.setdefault(name, []).append(held(made[measure], truth))
+                truth = None if measure == "ndcg" else true[measure].value
+                shares.setdefault(measure + view, []).append(held(made[measure], truth))
     return table([world.name for world in WORLDS], shares)
-
-
-def sharpened_truths(world: World, measures: list[str], by: float) -> dict[str, float]:
-    """Values on the population whose probabilities are too sure."""
-    rows = world.population()
-    assert rows.weight is not None
-    weight = rows.weight * len(rows.label)
-    ev = cl.evaluate(rows.label, sharpened(rows.score, by), measures=measures, sample_weight=weight, interval=None)
-    return {measure: ev[measure].value for measure in measures}
 
 
 def queries(sims: int) -> str:
