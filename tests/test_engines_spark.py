@@ -223,15 +223,8 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
             assert found.evaluations[model][key].value == pytest.approx(expected, **CLOSE), key
         one, other = truth.difference("first", "second", key), found.difference("first", "second", key)
         assert other["difference"] == pytest.approx(one["difference"], rel=1e-11), key
-        if key in ("roc_auc", "pem"):
-            assert (other["method"], one["method"]) == ("delong", "delong, sign flips")
-            assert other["standard_error"] == pytest.approx(one["standard_error"], rel=1e-9)
-        elif key == "accuracy":
-            assert (other["method"], one["method"]) == ("discordant rows", "decisions, sign flips")
-            assert other["standard_error"] == pytest.approx(one["standard_error"], rel=0.1)
-        else:
-            width = one["high"] - one["low"]
-            assert other["high"] - other["low"] == pytest.approx(width, rel=0.25), key
+        width = one["high"] - one["low"]
+        assert other["high"] - other["low"] == pytest.approx(width, rel=0.25), key
     assert found.best("pem") == truth.best("pem") == "first"
     assert found.recommend("known quota").model == truth.recommend("known quota").model
     for axis in ("quota", "fpr"):

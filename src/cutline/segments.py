@@ -100,6 +100,12 @@ class LoadedSegments(SegmentedRows):
     partition: Partition
     counted: Counted | None = field(default=None, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state, rows = super().__getstate__(), getattr(self.whole, "rows", None)
+        if isinstance(rows, RowEvidence):  # segments number the rows, which therefore keep their order
+            state["whole"] = replace(self.whole, rows=replace(rows, paired=True))
+        return state
+
     def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Any]:
         """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
         evaluations = {}

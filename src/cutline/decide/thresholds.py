@@ -30,7 +30,7 @@ from ..table import Section, Table, count, format_value, pluralize, round_up, to
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
-from .operating import CutOf, OperatingPoint, operating_point
+from .operating import OperatingPoint, operating_point
 
 # The sequence of tests starts where odds this many times the target would be found with this probability.
 # A later start finds smaller gains and leaves more samples without a cut; chosen by hand.
@@ -235,12 +235,8 @@ def find_cut(
     n_resamples: int,
     seed: int,
     clusters: NDArray[np.int64] | None = None,
-    cut_of: CutOf | None = None,
 ) -> Cut:
-    """The cut of a checked sample for the one goal that is not None.
-
-    ``clusters`` numbers the cluster of each row, ``cut_of`` tells what is known of a cut then.
-    """
+    """The cut of a checked sample for the one goal that is not None; ``clusters`` numbers the cluster of each row."""
     asked = {name: value for name, value in goals.items() if value is not None}
     priced = {name: value for name, value in costs.items() if value is not None}
     if len(asked) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
@@ -262,7 +258,7 @@ def find_cut(
             raise InputError("maximize", why, "choose one such as f1, youden_index or matthews_correlation")
         best_by = best_cut(sample, ranking, spec, **drawn, clusters=clusters)
         goal, value, (low, high) = {"maximize": str(spec)}, best_by.value, best_by.limits
-        point = operating_point(ranking, threshold=best_by.threshold, level=level, cut_of=cut_of)
+        point = operating_point(ranking, threshold=best_by.threshold, level=level)
         note = (
             f"{spec} is {format_value(best_by.apparent)} here, the best of all cuts; expect "
             f"{format_value(value.value)} ({level:.0%} interval {format_value(value.low)} to "
@@ -277,7 +273,7 @@ def find_cut(
         of_rows = None if clusters is None else {"": clusters}
         best = cheapest({"": sample}, {"": ranking}, prices, **drawn, clusters=of_rows)
         goal, cost = priced, best.cost
-        point = operating_point(ranking, threshold=best.threshold, level=level, cut_of=cut_of)
+        point = operating_point(ranking, threshold=best.threshold, level=level)
         note = (
             f"expected cost {format_value(cost.value)} per case ({cost.level:.0%} interval {format_value(cost.low)} to "
             f"{format_value(cost.high)}); the cheapest cut as long as a false negative costs {best.ratios[0]:.3g} "
@@ -293,7 +289,7 @@ def find_cut(
             why = "cannot be used with {confidence}, which is known for rows that count alike"
             raise InputError("sample_weight", why, "leave one of them out")
         if confidence is None:
-            point = operating_point(ranking, **asked, level=level, cut_of=cut_of)
+            point = operating_point(ranking, **asked, level=level)
         else:
             goal = {**asked, "confidence": confidence}
             groups = promised_groups(ranking, name, check_number(target, name, 0.0, 1.0), confidence)

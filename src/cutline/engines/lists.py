@@ -6,22 +6,20 @@ One pass over the sorted rows feeds them all, whatever engine sorts them: here D
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import SweepPlan, default_threshold, threshold_of
+from ..catalogue.compute import SweepPlan, default_threshold
 from ..comparison import Comparison, common_threshold
 from ..decide.selection import SharedList
 from ..errors import InputError
 from ..evaluation import Evaluation, evaluation_of
 from ..inference.batch_rows import BatchGroups
-from ..inference.closed_forms import placements
 from ..inference.evidence import Evidence
 from ..inference.intervals import check_method_exists
 from ..inference.paired import RowPairs, StreamedPairs
@@ -35,7 +33,7 @@ from ..sources.duckdb import DuckTable
 from ..sources.sql_table import Checked, SqlTable, Totals, check_same
 from ..sweep import Start
 from ..types import Floats
-from .stream import Draws, EvaluationRequest, Moments, Stream, StreamPlan, StreamSums, empty_sample, joined
+from .stream import Draws, EvaluationRequest, Stream, StreamPlan, StreamSums, empty_sample, joined
 from .streamed import BatchCells, Streamed, StreamedBatches, StreamedBatchPairs, needs_rows
 
 
@@ -228,49 +226,6 @@ class StreamedSegments(SegmentedRows):
         return replace(self.lists[what], **how)
 
 
-class Gaps:
-    """Moments of the gaps between placements, for every pair of models and each class, row after row in any order.
-
-    A row's placement is read from the compact ranking of each model, where it is known to within the tolerance.
-    """
-
-    def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
-        rankings = {model: ev.ranking for model, ev in evaluations.items()}
-        self._steps = {model: (ranking.score[::-1].copy(), *placements(ranking)) for model, ranking in rankings.items()}
-        self.moments = {(*pair, side): Moments() for pair in combinations(rankings, 2) for side in range(2)}
-
-    def add(self, positive: NDArray[np.bool_], scores: Sequence[Floats]) -> None:
-        """Add rows; ``scores`` has a column for each model."""
-        found: dict[str, tuple[Floats, Floats]] = {}
-        for (model, (ascending, of_pos, of_neg)), score in zip(self._steps.items(), scores, strict=True):
-            block = len(ascending) - np.searchsorted(ascending, score, side="left") - 1
-            found[model] = of_pos[block[positive]], of_neg[block[~positive]]
-        for a, b, side in list(self.moments):
-            gap = found[a][side] - found[b][side]
-            if len(gap):
-                self.join({(a, b, side): Moments(len(gap), float(gap.mean()), float(gap.var() * len(gap)))})
-
-    def join(self, moments: Mapping[tuple[str, str, int], Moments]) -> None:
-        """Add the rows that another pass has seen."""
-        self.moments |= {key: self.moments[key].joined(those) for key, those in moments.items()}
-
-    def variances(self) -> dict[tuple[str, str], float]:
-        """Variance of each pair's difference of AUCs."""
-        each = {key: m.squares / (m.n - 1) / m.n for key, m in self.moments.items()}
-        return {(a, b): each[a, b, 0] + each[a, b, 1] for a, b in combinations(self._steps, 2)}
-
-
-def add_to_all(
-    gaps: Sequence[Gaps | None], code: Codes | None, positive: NDArray[np.bool_], scores: Sequence[Floats]
-) -> None:
-    """Add rows to the gaps of their segments, where there are any, and of all rows, the last."""
-    parts: list[tuple[int, Any]] = [] if code is None else list(split_by(code, len(gaps) - 1))
-    for k, rows in [*parts, (len(gaps) - 1, slice(None))]:
-        one = gaps[k]
-        if one is not None:
-            one.add(positive[rows], [score[rows] for score in scores])
-
-
 def split_by(code: Codes, segments: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """The rows of each segment that a piece has, in their order."""
     ends = np.cumsum(np.bincount(code, minlength=segments))
@@ -283,15 +238,10 @@ def compared(
     plans: Mapping[str, ListPlan],
     found: Mapping[str, Sequence[Evaluation]],
     margin: float | None,
-    add_rows: Callable[[Sequence[Gaps | None]], None],
 ) -> Comparison | SegmentComparison:
-    """The comparison of models on all rows and in each segment, if there are any.
-
-    ``add_rows`` gives every row to the gaps of its segment, and to those of all rows, the last.
-    """
+    """The comparison of models on all rows and in each segment, if there are any."""
     plan = next(iter(plans.values()))
     lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
-    first = next(iter(lists[-1].values()))
 
     def comparison(k: int, pairs: RowPairs | StreamedPairs) -> Comparison:
         one = next(iter(lists[k].values()))
@@ -300,46 +250,11 @@ def compared(
 
     if plan.batches is not None:
         return comparison(-1, StreamedBatchPairs.between(lists[-1]))
-    closed_forms = first.rows.independent and first.settings.interval is not None and len(plans) > 1
-    tests = {spec.measure.paired_test for spec in first.specs.values()} if closed_forms else set()
-    rankings = [next(iter(evaluations.values())).ranking for evaluations in lists]
-    gaps = [
-        Gaps(evaluations) if "delong" in tests and min(ranking.n_pos, ranking.n_neg) > 1 else None
-        for evaluations, ranking in zip(lists, rankings, strict=True)
-    ]
-    if any(one is not None for one in gaps):
-        add_rows(gaps)
-    counted: list[dict[tuple[str, str, float], tuple[int, int]]] = [{} for _ in lists]
-    if "decisions" in tests:
-        decided = {threshold_of(spec) for spec in first.specs.values() if spec.measure.paired_test == "decisions"}
-        counted[-1] = _discordant_rows(plan, sorted(decided), [])[()]
-        if plan.numbers is not None:
-            for (key,), one in _discordant_rows(plan, sorted(decided), [plan.key or ""]).items():
-                counted[int(plan.numbers(np.array([key]))[0])] = one
-    unknown = dict.fromkeys(combinations(plans, 2), math.nan)
-    spreads = [unknown if own is None else own.variances() for own in gaps]
-    pairs = [StreamedPairs(first.rows.independent, *one) for one in zip(spreads, counted, strict=True)]
-    *made, whole = (comparison(k, own) for k, own in enumerate(pairs))
+    *made, whole = (comparison(k, StreamedPairs()) for k in range(len(lists)))
     if not plan.keys:
         return whole
     models: Any = {model: p.result(found[model]) for model, p in plans.items()}
     return SegmentComparison(dict(zip(plan.keys, made, strict=True)), whole, models, plan.by)
-
-
-def _discordant_rows(
-    plan: ListPlan, thresholds: Sequence[float], keys: Sequence[str]
-) -> dict[tuple[Any, ...], dict[tuple[str, str, float], tuple[int, int]]]:
-    """Rows that only the first, and only the second of two models gets right; by keys. One query counts them all."""
-    checked, n = plan.checked, len(keys)
-    named = [(a, b, threshold) for threshold in thresholds for a, b in combinations(checked.scores, 2)]
-    terms: list[str] = []
-    for *pair, threshold in named:
-        x, y = (f"(({checked.scores[m]} > CAST('{threshold!r}' AS DOUBLE)) = {checked.positive})" for m in pair)
-        terms += [f"count(*) FILTER (WHERE {one} AND NOT {other})" for one, other in ((x, y), (y, x))]
-    return {
-        tuple(row[:n]): {key: (int(row[n + 2 * i]), int(row[n + 2 * i + 1])) for i, key in enumerate(named)}
-        for row in plan.table.grouped(checked.kept, keys, terms)
-    }
 
 
 def evaluate(table: DuckTable, checked: Checked, request: EvaluationRequest) -> Evaluation | Segments:
@@ -351,18 +266,10 @@ def evaluate(table: DuckTable, checked: Checked, request: EvaluationRequest) -> 
 def compare(
     table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None
 ) -> Comparison | SegmentComparison:
-    """Compare models on the rows that have all their scores: each is sorted once, and one pass serves all pairs."""
+    """Compare models on the rows that have all their scores: each is sorted once, and by replicates."""
     plans = {model: ListPlan(table, checked, model, request, paired=True) for model in checked.scores}
     found = {model: _evaluated(table, plan) for model, plan in plans.items()}
-
-    def add_rows(gaps: Sequence[Gaps | None]) -> None:
-        plan = next(iter(plans.values()))
-        with closing(table.all_scores(checked, plan.key)) as arriving:
-            for piece in arriving:
-                scores = [piece[f"score_{k}"] for k in range(len(plans))]
-                add_to_all(gaps, plan.codes(piece), piece["positive"].astype(np.bool_), scores)
-
-    return compared(plans, found, margin, add_rows)
+    return compared(plans, found, margin)
 
 
 def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:

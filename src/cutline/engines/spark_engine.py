@@ -29,7 +29,7 @@ from ..runtime import TUNING, Progress
 from ..segments import SegmentComparison, Segments
 from ..sources.open_source import SparkTable
 from ..sources.sql_table import SPARK, Roles, Totals, check
-from .lists import Gaps, ListPlan, add_to_all, compared
+from .lists import ListPlan, compared
 from .stream import EvaluationRequest, Stream, StreamSums
 from .streamed import BatchCells
 
@@ -52,16 +52,8 @@ def compare(
 ) -> Comparison | SegmentComparison:
     """Compare models of a Spark DataFrame on the rows that have all their scores."""
     passes = Passes(table, roles, request, paired=True)
-    found, plan = passes.evaluations(), passes.plans[0]
-
-    def add_rows(gaps: Sequence[Gaps | None]) -> None:
-        for _, told in _answers(passes.rows, gaps_of_rows(gaps, plan.numbers, len(passes.plans))):
-            for one, moments in zip(gaps, told, strict=True):
-                if one is not None:
-                    one.join(moments)
-
     plans = {plan.model: plan for plan in passes.plans}
-    return compared(plans, dict(zip(plans, found, strict=True)), margin, add_rows)
+    return compared(plans, dict(zip(plans, passes.evaluations(), strict=True)), margin)
 
 
 def _answers(rows: Any, work: Work) -> list[tuple[int, Any]]:
@@ -278,18 +270,6 @@ def sums_of_ranges(streams: Mapping[int, Stream]) -> Work:
                     stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
         if key is not None:
             yield _answer(key, streams[key].finish())
-
-    return work
-
-
-def gaps_of_rows(gaps: Sequence[Gaps | None], numbers: HashedPartition | None, models: int) -> Work:
-    """A function for Spark: rows in any order in; the moments of the gaps of each segment and of all rows out."""
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        for columns in _gathered(batches):
-            scores = [columns[f"score_{k}"] for k in range(models)]
-            add_to_all(gaps, None if numbers is None else numbers(columns["key"]), columns["positive"], scores)
-        yield _answer(0, [None if one is None else one.moments for one in gaps])
 
     return work
 

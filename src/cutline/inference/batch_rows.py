@@ -267,9 +267,6 @@ class BatchRows(RowEvidence):
         own = unit[batches.codes] if int(unit.max()) > 0 else None
         return cls(sample, rank(sample), own, paired, batches=batches, unit_of_batch=unit)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "kept": self.kept}
-
     @cached_property
     def n_units(self) -> int:
         """Batches, or clusters of them: what is resampled."""

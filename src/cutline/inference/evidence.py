@@ -201,7 +201,7 @@ class RowEvidence(PicklesFields, Evidence):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        by_row = self.paired or self.ranking.weighted or self.clusters is not None
+        by_row = self.paired or self.ranking.weighted or self.clusters is not None or self.batched
         if not by_row and (self.kept is None or self.kept.worth is None):
             state["kept"] = None  # the ranking has all that can be asked
         return state

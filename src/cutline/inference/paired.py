@@ -1,7 +1,7 @@
 """Differences between models: sign flips of rows, blocks or clusters; two intervals where nothing varies.
 
 Of rows in memory each difference has a standard error from the influence of every row on it, and one reference, sign
-flips, that gives the interval and the p-value. Streams, whose rows are gone, take closed forms or replicates.
+flips, that gives the interval and the p-value. Streams, whose rows are gone, take replicates.
 """
 
 from __future__ import annotations
@@ -344,39 +344,18 @@ def decision_scale(one: Measure, ranking: Ranking) -> float:
     return 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, ranking.n_pos, ranking.n_neg)))
 
 
-@dataclass(frozen=True)
 class StreamedPairs:
-    """Pairs of models whose rows have streamed by, from what was counted on the way.
+    """Pairs of models whose rows have streamed by: differences come from replicates on the same rows."""
 
-    ``independent``: rows count alike. ``variances``: of the differences of AUCs. ``counted``: rows that only the first,
-    and only the second of a pair gets right at a threshold.
-    """
-
-    independent: bool
-    variances: Mapping[tuple[str, str], float]
-    counted: Mapping[tuple[str, str, float], tuple[int, int]]
-    paired: bool = True
+    paired = True
 
     def test(self, pair: Pair) -> DifferenceTest:
-        """Closed forms where the passes have gathered what they need, else replicates."""
-        kind, slope = pair.spec.measure.paired_test, pair.slope
-        by_name = pair.settings.interval == "delong"
-        if pair.settings.interval in BY_REPLICATES:
-            return by_replicates(pair, paired=True)
-        if by_name and (slope is None or not self.independent):
+        """The replicates; with few cases in a class, and of losses, never surer than what else is known."""
+        if pair.settings.interval == "delong":
             return NO_DELONG
-        if self.independent and slope is not None:
-            variance = slope**2 * self.variances[pair.a, pair.b]
-            fewest = min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)
-            freedom = math.inf if by_name else max(fewest - 1.0, 1.0)
-            return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
-        if self.independent and kind == "decisions":
-            rows, apart = pair.rankings[0].rows, sum(self.counted[pair.a, pair.b, threshold_of(pair.spec)])
-            scale = decision_scale(pair.spec.measure, pair.rankings[0])
-            variance = (scale**2 * apart / rows - pair.difference**2) / max(rows - 1.0, 1.0)
-            freedom = max(min(2.0 * apart, rows - 1.0), 1.0)  # of a variance that so many rows carry
-            return from_variance(pair.difference, variance, freedom, pair.settings.level, "discordant rows")
         tested = by_replicates(pair, paired=True)
+        if pair.settings.interval in BY_REPLICATES:
+            return tested
         guard, error = guard_freedom(min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)), tested.standard_error
         if math.isfinite(guard) and error > 0.0:  # with few cases in the smaller class Student's t must agree
             half = limits.t_quantile(pair.settings.level, guard) * error

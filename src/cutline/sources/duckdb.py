@@ -354,11 +354,6 @@ class DuckTable(SqlTable):
         sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"
         return self._stream(sql, rows)
 
-    def all_scores(self, checked: Checked, key: str | None = None) -> Generator[Batch]:
-        """The rows in any order: positive, every model's score as ``score_0`` …, and a ``key`` if there is one."""
-        wanted = _every_score(checked) | ({} if key is None else {"key": key})
-        return self._batches(checked, wanted, "", None)
-
     def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:
         """Columns of the rows that count. No filter is written: DuckDB decides those from statistics, without NaN."""
         selected = ", ".join(f"{checked.value(sql)} AS {name}" for name, sql in wanted.items())
