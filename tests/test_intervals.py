@@ -392,6 +392,19 @@ def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     assert np.mean(list(ratios.values())) == pytest.approx(1.0, abs=0.15)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_quadratic_ranking_varies_as_its_replicates_do(share: float) -> None:
+    """Also where most rows are positive: what a row adds itself and what it adds by lifting others nearly cancel."""
+    rng = np.random.default_rng(4)
+    y = rng.random(600) < share
+    p = np.round(rng.normal(size=600) + 1.2 * y, 1)
+    one = cl.evaluate(y, p, measures=["quadratic_ranking"])["quadratic_ranking"]
+    how: dict[str, Any] = {"interval": "percentile", "stratify": False, "n_resamples": 2000}
+    drawn = cl.evaluate(y, p, measures=["quadratic_ranking"], **how)["quadratic_ranking"]
+    assert one.method == "places"
+    assert one.high - one.low == pytest.approx(drawn.high - drawn.low, rel=0.15)
+
+
 # --- weights and groups ----------------------------------------------------------------------------------------
 
 
