@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import InputError, listed, show
 from ..runtime import is_stream, write_whole
+from ..table import Table
 from . import options as o
 from .options import choice, command, option, share
 from .output import Report, emit, note, settings_line
@@ -189,8 +190,9 @@ def screen(asked: ScreenArguments) -> Report:
     )
 
     settings = {"rows": len(loaded.rows), "level": asked.level, "resamples": asked.resamples}
-    sections = partial(made.sections, [name for name, _ in asked.stages])
-    return Report(made, loaded.facts, settings, made.to_dict, made.stages.to_dicts, sections)
+    named = zip(asked.stages, made.stages, strict=True)
+    made = replace(made, stages=Table([{"score": name, **row} for (name, _), row in named]))
+    return Report(made, loaded.facts, settings, made.to_dict, made.stages.to_dicts)
 
 
 class VoteArguments(

@@ -404,12 +404,9 @@ class Screening(HasSections, DictResult):
         summary = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
         return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:.6g}"
 
-    def sections(self, names: Sequence[str] = ()) -> list[Section]:
-        """What is kept in the end, and stage by stage; ``names`` are those of the stages' scores."""
-        stages = self.stages
-        if names:
-            stages = Table([{"score": name, **row} for name, row in zip(names, stages, strict=True)])
-        return [Section("answer", [f"{self.summary}.", stages])]
+    def sections(self) -> list[Section]:
+        """What is kept in the end, and stage by stage."""
+        return [Section("answer", [f"{self.summary}.", self.stages])]
 
 
 @checked(
