@@ -123,7 +123,6 @@ def test_a_picture_of_one_kind(tmp_path: Path) -> None:
     assert all(path.read_text(encoding="utf-8").count('id="axes_') == 1 for path in both)
     assert refused(*ONE, "--plot", both[1], "--plot-kind", "rok") == "--plot-kind is 'rok'; did you mean 'roc'?"
     assert refused(*ONE, "--plot-kind", "roc") == "--plot-kind needs a file to draw into; add --plot PATH"
-    run(*ONE, "--plot", both[1], "--plot-kind", "profit", "--cost", 1, "--value", 3)
     for kind in ("roc", "precision_recall"):
         run(*ONE, "--plot", both[1], "--plot-kind", kind)
         assert "score &gt; 0.4" not in Path(both[1]).read_text()
@@ -166,7 +165,4 @@ def test_a_plan_says_what_to_expect_in_round_numbers(tmp_path: Path) -> None:
     assert table["interval of the profit to expect"] == f"{shown['low']} … {shown['high']}"
     assert shown["expected"] == amount(plan.expected_profit, plan.profit.high - plan.profit.low)
     assert plan.expected_profit == plan.profit.value - plan.optimism
-    page = tmp_path / "plan.html"
-    run("plan", path, "--cost", 2, "--value", 7, "--html", page, *FAST)
-    assert "of this profit is optimism" in page.read_text()
     assert plan.plot().get_ylabel() == "profit"

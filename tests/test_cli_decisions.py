@@ -217,33 +217,6 @@ def arrays(models: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     return table["bought"] == "yes", table["old"], table["new"], table["w"]
 
 
-def test_calibration_prints_what_python_gives(models: str, tmp_path) -> None:
-    picture = tmp_path / "calibration.png"
-    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--resamples", "99"]
-    status, out, _ = run("evaluate", models, "--calibration", *words, "--format", "json", "--plot", picture)
-    assert status == 0
-    found = json.loads(out)
-    y, old, _, _ = arrays(models)
-    ev = cl.evaluate(y, old, n_resamples=99, measures=["brier_score"])
-    made = ev.calibration()
-    assert found["slope"]["value"] == pytest.approx(made.slope.value)
-    assert found["p_value"] == made.p_value
-    assert found["rows"] == 600
-    assert picture.stat().st_size > 10_000
-    status, out, _ = run("evaluate", models, "--calibration", *words)
-    assert status == 0
-    assert "miscalibration (p = " in out
-    assert "average bias" in out
-    status, out, _ = run("evaluate", models, "--calibration", *words, "--format", "csv")
-    assert out.splitlines()[0] == "probability,comes_true,low,high,confidence_low,confidence_high"
-
-
-def test_calibration_of_other_scores_is_refused(scores: str) -> None:
-    status, _, said = run("evaluate", scores, "--calibration", "--label", "y", "--score", "p")
-    assert status == 2
-    assert "is not a probability" in said
-
-
 def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
     words = ["--label", "bought", "--positive", "yes", "--cost-fp", "1", "--cost-fn", "4", "--resamples", "60"]
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
@@ -256,13 +229,8 @@ def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
     assert "expect a cost of" in out.splitlines()[0]
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--all")
     assert "Costs of errors" in out
-    status, out, _ = run("evaluate", models, "--score", "old", *words)
-    assert status == 0
-    assert "expected cost" in out
-    status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", "--cost-fp", "1")
+    status, _, said = run("compare", models, "--label", "bought", "--score", "old", "--score", "new", "--cost-fp", "1")
     assert (status, "--cost-fn is missing: --cost-fp needs it" in said) == (2, True)
-    status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", *words[4:], "--quota", "9")
-    assert (status, "each set the cut" in said) == (2, True)
 
 
 def test_a_weighted_cut_is_that_of_python(models: str) -> None:

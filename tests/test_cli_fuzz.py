@@ -89,7 +89,6 @@ def _base(call: str, path: Path) -> list[str]:
     more = {
         "doctor": [],
         "evaluate": [*one, *quick],
-        "evaluate --calibration": [*one, *quick],
         "evaluate --inclusion": ["0.5", *one],
         "compare": [*two, *quick],
         "check": ["roc_auc > 0", *one, *quick],
@@ -99,7 +98,7 @@ def _base(call: str, path: Path) -> list[str]:
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],
-        "extrapolate": ["--label", "name", "--score", "p*", "--gallery", str(path), "--no-intervals"],
+        "extrapolate": ["--label", "name", "--score", "p*", "--no-intervals"],
     }
     command, *option = call.split()
     if call == "sql":  # it reads no rows; a file may be the result of its query
@@ -107,7 +106,7 @@ def _base(call: str, path: Path) -> list[str]:
     return ["measures"] if call == "measures" else [command, str(path), *option, *more[call]]
 
 
-CALLS = [*(name for name in COMMANDS if name not in SKIPPED), "evaluate --calibration", "evaluate --inclusion"]
+CALLS = [*(name for name in COMMANDS if name not in SKIPPED), "evaluate --inclusion"]
 
 
 def _options(call: str) -> list[click.Option]:

@@ -213,11 +213,6 @@ def test_plan_as_json_has_what_the_table_has() -> None:
     assert nobody["threshold"] is None
 
 
-def test_prices_without_a_page_are_refused(two: Path) -> None:
-    for command, option in (("evaluate", "--cost"), ("compare", "--value")):
-        assert "add --html PATH, or use: cutline plan" in refused(command, two, option, 2)
-
-
 def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
     path = tmp_path / "yn.csv"
     path.write_text("bought,p,q,w\nyes,0.9,0.8,1\nno,0.2,0.1,2\nyes,0.6,0.7,1\nno,0.7,0.3,3\n")

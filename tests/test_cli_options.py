@@ -19,7 +19,6 @@ from cutline.commands.group import cli
 ONE, TWO = ["--label", "y", "--score", "p"], ["--label", "y", "--score", "p", "--score", "q"]
 CALLS: dict[str, tuple[list[str], list[str]]] = {
     "evaluate": (ONE, ["verbs.evaluate"]),
-    "evaluate --recall": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
     "evaluate --by": ([*ONE, "--by", "r"], ["verbs.evaluate"]),
     "compare": (TWO, ["verbs.compare"]),
     "compare --by": ([*TWO, "--by", "r"], ["verbs.compare"]),
@@ -28,7 +27,6 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "check": (["roc_auc > .5", *ONE], ["verbs.evaluate", "verbs.compare"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.selection.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
-    "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
@@ -93,29 +91,13 @@ ELSEWHERE = {
         "everything",
     ),
     *("negative", "rest_negative", "predicted", "ordered", "order"),
-    *("cost_fp", "cost_fn", "cut", "cut_by", "calibration", None),
+    *("cost_fp", "cost_fn", "cut", "cut_by", None),
     *("positives", "negatives", "rows", "low", "high", "more", "min_cell", "approximate"),  # of counts in place of rows
 }
-# What an option that turns to another answer takes beside it; anything else is refused.
-TAKEN = {
-    "evaluate --calibration": evaluate.OF_CALIBRATION,
-}
 NOT_BESIDE = {
-    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "inclusion"},
-    "evaluate --recall": {
-        *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
-        *(
-            "interval",
-            "measures",
-            "no_intervals",
-            "prevalence",
-            "worth",
-            "tolerance",
-        ),  # of the evaluation, not of the cut
-        "inclusion",
-    },
+    "evaluate": {"cost", "inclusion"},
     "evaluate --by": {
-        *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "prevalence"),
+        *("batch", "cost", "prevalence"),
         "inclusion",
     },
     "evaluate --inclusion": {
@@ -174,7 +156,6 @@ OPTIONS = [
     for call in CALLS
     for param in cli.get_command(click.Context(cli), call.split()[0]).params
     if param.name not in ELSEWHERE | NOT_BESIDE.get(call, set()) | {"quiet"}
-    if call not in TAKEN or param.name in TAKEN[call]
 ]
 
 
@@ -212,7 +193,7 @@ def test_every_option_changes_the_call_that_it_stands_for(
 # what a command asks for by itself: the measures that it prints, the columns' names, a file that is not streamed
 BY_ITSELF = {"measures", "name", "y_score", "names", "stream", "neg_label"}
 # the most draws that a permutation test takes, and what evaluations in memory take
-OTHERS = {"evaluate --calibration": {"n_resamples": 999}, "check": {"n_resamples": 2000}}
+OTHERS = {"check": {"n_resamples": 2000}}
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -149,9 +149,6 @@ def test_compare_by(file: Path) -> None:
 
 
 def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
-    assert "--by does not go with --recall" in run(
-        2, "evaluate", file, "--score", "p", "--by", "region", "--recall", 0.8
-    )
     assert "has no column 'nope' for the segment" in run(2, "evaluate", file, "--score", "p", "--by", "nope")
     assert "has no column 'nope' for the batch" in run(2, "evaluate", file, "--score", "p", "--batch", "nope")
     assert "--by names 'region' twice" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--by", "region")
@@ -161,7 +158,7 @@ def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
 
 def test_segments_in_batches_share_one_list_in_each_batch(file: Path) -> None:
     asked = ("evaluate", file, "--score", "p", "--by", "region", "--batch", "month", "--quota", 2)
-    told = run(0, *asked, "--fairness")
+    told = run(0, *asked, "--all")
     assert "One list for all, 2 places in each of 12 batches" in told
 
 

@@ -156,10 +156,8 @@ def test_command_line(tmp_path: Any) -> None:
     plain = [str(tmp_path / "rows.csv"), "--label", "y", "--score", "p"]
     for command, *more in (
         ["evaluate", "--quota", "50"],
-        ["evaluate", "--recall", "0.8"],
         ["plan", "--cost", "1", "--value", "4"],
         ["cut", "--recall", "0.8"],
-        ["evaluate", "--calibration"],
     ):
         one, two = run(command, *counted, *more), run(command, *plain, *more)
         assert one.exit_code == 0, one.output

@@ -304,21 +304,22 @@ def test_command_refuses_in_one_line(scores_file: Path) -> None:
     assert "give whole numbers" in err
 
 
-def test_command_reads_embeddings_and_first_places(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    people = rng.normal(size=(20, 3))
-    for name, noise in (("gallery", 0.0), ("probes", 0.4)):
-        rows = people + noise * np.random.default_rng(4).normal(size=people.shape)
-        lines = ["person,e_1,e_2,e_3", *(f"p{n}," + ",".join(map(str, row)) for n, row in enumerate(rows))]
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    common = ("--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv", "--resamples", 5)
-    asked = (tmp_path / "probes.csv", *common, "--classes", 100)
+def test_command_counts_first_places(tmp_path: Path) -> None:
+    people = np.random.default_rng(3).normal(size=(20, 3))
+    probes = people + 0.4 * np.random.default_rng(4).normal(size=people.shape)
+    scores, names = -np.linalg.norm(probes[:, None] - people, axis=2), [f"p{n}" for n in range(20)]
+    lines = [
+        ",".join(["person", *names]),
+        *(f"{n}," + ",".join(map(str, r)) for n, r in zip(names, scores, strict=True)),
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    common = ("--label", "person", "--resamples", 5)
+    asked = (tmp_path / "scores.csv", *common, "--classes", 100)
     status, out, err = run(*asked, "--top", 3, "--until", 0.9, "--format", "json", "--plot", tmp_path / "curve.png")
     assert status == 0, err
     assert "the plot shows the accuracy of first places" in err
     document = json.loads(out)
-    probes = people + 0.4 * np.random.default_rng(4).normal(size=people.shape)
-    expected = extrapolate(gallery=people, probes=probes, k=[100], n_resamples=5)
+    expected = extrapolate(scores, names, k=[100], classes=names, n_resamples=5)
     among_three = expected.accuracy(100, top=3)
     assert document["predictions"][0]["accuracy"] == pytest.approx(among_three.value)
     assert document["accuracy_seen"] == pytest.approx(expected.accuracy(20, top=3).value)
@@ -337,23 +338,6 @@ def test_command_reads_embeddings_and_first_places(tmp_path: Path) -> None:
     assert run(*asked, "--top", 0)[0] != 0
     needed = json.loads(run(*asked, "--half-width", 0.05, "--format", "json")[1])
     assert needed["classes_needed"] == expected.classes_needed(0.05)
-    table = run(tmp_path / "probes.csv", *common, "--classes", 100, "--half-width", 0.05)[1]
+    table = run(*asked, "--half-width", 0.05)[1]
     assert "For an interval of ± 0.05 at 100 classes, collect about" in table
     assert "stays above 0.9999999 up to" in run(*asked, "--until", 0.9999999)[1]
-
-
-def test_command_takes_several_gallery_rows_of_a_class_by_their_best(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    people = np.repeat(rng.normal(size=(20, 3)), 2, axis=0)
-    rows = {name: people + 0.5 * rng.normal(size=people.shape) for name in ("gallery", "probes")}
-    labels = [f"p{n // 2}" for n in range(40)]
-    for name, points in rows.items():
-        lines = ["person,e_1,e_2,e_3", *(f"{n}," + ",".join(map(str, r)) for n, r in zip(labels, points, strict=True))]
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    asked = (tmp_path / "probes.csv", "--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv")
-    status, out, err = run(*asked, "--no-intervals", "--method", "mixture", "--format", "json")
-    assert status == 0, err
-    given = {"gallery": rows["gallery"], "gallery_labels": labels, "probes": rows["probes"], "labels": labels}
-    expected = extrapolate(**given, interval=False, method="mixture")
-    assert json.loads(out)["accuracy_seen"] == pytest.approx(expected.observed.test_accuracy)
-    assert run(*asked, "--distance")[0] != 0  # it does not apply

@@ -244,8 +244,8 @@ def test_the_command_answers_first_and_in_every_form(tmp_path: Path) -> None:
     [
         (["--list-size", "300"], "--list-size is for a quota alone; give --quota: a number of places, or a share"),
         (["--quota", "5-9", "--list-size", "300"], "--list-size is for a quota alone; give --quota"),
-        (["--quota", "9", "--list-size", "300", "--by", "g"], "--list-size does not go with --by"),
-        (["--quota", "9", "--list-size", "300", "--batch", "g"], "--list-size does not go with --batch"),
+        (["--quota", "9", "--list-size", "300", "--by", "g"], "--by does not go with --list-size"),
+        (["--quota", "9", "--list-size", "300", "--batch", "g"], "--batch does not go with --list-size"),
         (["--quota", "9", "--list-size", "8"], "--list-size is 8, but there are 9 places; give at least 9"),
     ],
 )

@@ -381,19 +381,6 @@ def test_bands_stay_within_the_places_and_the_positives(sample: Any) -> None:
         assert (model["hits"] - low)[inside].min() > 0
 
 
-def test_the_page_of_a_plan_has_the_numbers_of_the_plan(sample: Any) -> None:
-    y, smooth, _ = sample
-    plan = cl.plan(y, smooth, cost=2, value=3, n_resamples=200)
-    ev = cl.evaluate(y, smooth, quota=plan.quota, n_resamples=50)
-    text = page(ev, plan=plan, cost=2, value=3)
-    assert plan.sentences()[0] in text
-    kept = data_of(text)["plan"]
-    assert (kept["quota"], kept["next"]) == (plan.quota, [plan.next_hits.low, plan.next_hits.high])
-    assert kept["profit"] == pytest.approx([plan.profit.low, plan.profit.high])
-    assert kept["expected"] in plan.sentences()[1]
-    assert 'id="kind-profit" checked' in text
-
-
 def test_what_was_not_asked_is_folded_away(text: str) -> None:
     for name in ("pairs", "measures", "facts", "right", "costs"):
         assert re.search(rf'<details class="part"><summary>.*?</summary>\s*<section id="{name}"', text), name

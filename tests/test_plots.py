@@ -63,7 +63,7 @@ def _closed() -> Iterator[None]:
 
 def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[Any, dict[str, Any]]:
     """What each kind is drawn of, and with which options."""
-    options = {"cost": 5.0, "value": 20.0} if kind == "profit" else {}
+    options: dict[str, Any] = {}
     if kind == "plan":
         sample = one.sample
         return cl.plan(sample.positive, sample.score, cost=1, value=3, quota=100, n_resamples=100), {}
@@ -86,7 +86,7 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
     if kind == "batches":
         batch = np.arange(len(one.sample)) % 10
         return cl.evaluate(one.sample.positive, one.sample.score, batch=batch, quota=8, measures=["hit_rate"]), {}
-    alone = {"histogram": one, "quota_rates": one, "extrapolation": extrapolated}
+    alone = {"histogram": one, "extrapolation": extrapolated}
     return alone.get(kind, comparison), options
 
 
@@ -168,15 +168,6 @@ def test_roc_is_the_curve_and_its_area(columns: Any, comparison: Any) -> None:
         assert np.trapezoid(up, across) == pytest.approx(cl.roc_auc(y, score), abs=1e-12)
 
 
-def test_hit_rate_and_qrecall_meet_at_the_positives(columns: Any, comparison: Any, one: Any) -> None:
-    n_pos = int(np.sum(columns[0]))
-    ax = plot(one, "quota_rates")
-    (places, rate), (_, recall) = line(ax, "hit rate"), line(ax, "recall (Qrecall)")
-    assert rate[places == n_pos] == pytest.approx(recall[places == n_pos])
-    with pytest.raises(cl.InputError, match="show one model"):
-        plot(comparison, "quota_rates")
-
-
 @pytest.mark.parametrize("kind", ["roc", "precision_recall", "gain", "hit_rate", "lift"])
 def test_the_band_drawn_is_the_curves_own(kind: str, one: Any) -> None:
     shade = one.curve("qrecall" if kind == "gain" else kind).band()
@@ -218,15 +209,6 @@ def test_tpr_fpr_shows_the_ks_distance(columns: Any, comparison: Any) -> None:
     assert any(f"{cl.ks_statistic(y, models['tree']):.3f}" in t.get_text() for t in words)
 
 
-def test_profit_is_value_times_hits_less_cost(comparison: Any) -> None:
-    ev, ax = comparison.evaluations["network"], plot(comparison, "profit", cost=5.0, value=20.0)
-    places, profit = line(ax, "network")
-    for quota in (1, 20, 120, 400):
-        assert profit[places == quota] == pytest.approx(20 * ev.at(quota=quota).tp - 5 * quota)
-    top = places[int(np.argmax(profit))]
-    assert f"network: best at {top:.0f}" in {text.get_text() for text in ax.get_legend().get_texts()}
-
-
 def test_histogram_holds_every_case_once(one: Any) -> None:
     rows = score_histogram(one, bins=10)
     assert sum(row["positives"] for row in rows) == one.facts["positives"]
@@ -255,11 +237,6 @@ def test_forest_and_dominance_draw_their_rows(comparison: Any) -> None:
     assert len(bars) == sum(row["clear"] for row in stretches)
 
 
-def test_deciles_are_the_lift_table(one: Any) -> None:
-    heights = [bar.get_height() for bar in plot(one, "deciles").patches]
-    assert heights == [row["lift"] for row in one.lift_table(10)]
-
-
 def test_unknown_and_impossible_plots_say_so(comparison: Any, one: Any) -> None:
     with pytest.raises(InputError, match="did you mean 'qrecall'"):
         plot(one, "qrecal")
@@ -284,13 +261,6 @@ def test_weights_are_cases_on_the_axis_of_a_quota(kind: str) -> None:
         assert place == 0 or everywhere[place] == pytest.approx(value)
     low, high = drawn.get_xlim()
     assert low <= 0 < 7 <= high < 7.2
-
-
-def test_profit_without_prices_says_what_to_give(one: Any) -> None:
-    with pytest.raises(InputError, match=r"needs cost=… per place and value=… per hit$"):
-        one.plot("profit")
-    with pytest.raises(InputError, match=r"needs value=… per hit$"):
-        plot(one, "profit", cost=1.0)
 
 
 def test_what_is_not_axes_is_refused(extrapolated: Any) -> None:

@@ -284,7 +284,7 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         with pytest.raises(cl.InputError, match="neg_label goes with pos_label"):
             call(neg_label=others)
     path = str(written(table, tmp_path / "t.csv"))
-    for command in (["evaluate"], ["check", "roc_auc > 0"], ["cut", "--recall", ".5"], ["evaluate", "--calibration"]):
+    for command in (["evaluate"], ["check", "roc_auc > 0"], ["cut", "--recall", ".5"]):
         words = [command[0], path, *command[1:], "--label", "y", "--score", "p", "--positive", str(wanted)]
         done = CliRunner().invoke(cli, words)
         assert done.exit_code == 2

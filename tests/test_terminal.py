@@ -104,7 +104,6 @@ def commands(months: str, classes: str) -> dict[str, list[str]]:
         "evaluate": ["evaluate", *one],
         "quota": ["evaluate", *one, "--quota", "20"],
         "range": ["evaluate", *one, "--quota", "20-60"],
-        "goal": ["evaluate", *one, "--recall", ".8"],
         "compare": ["compare", APPLICANTS],
         "compare at a quota": ["compare", APPLICANTS, "--quota", "20"],
         "compare costs": ["compare", APPLICANTS, "--cost-fp", "1", "--cost-fn", "8"],
@@ -112,7 +111,6 @@ def commands(months: str, classes: str) -> dict[str, list[str]]:
         "cut": ["cut", *one, "--recall", ".8", "--confidence", ".9"],
         "select": ["select", *one, "--quota", "5"],
         "check": ["check", *one, "roc_auc >= .7"],
-        "calibration": ["evaluate", *one, "--calibration"],
         "doctor": ["doctor", APPLICANTS],
         "months": ["evaluate", *by, "--by", "month", "--quota", "200"],
         "regions": ["evaluate", *by, "--by", "region"],
@@ -245,13 +243,12 @@ def test_a_page_does_not_change_what_is_printed(command: str, tmp_path: Path) ->
     assert plain(*call, "--html", str(tmp_path / "page.html")) == plain(*call)
 
 
-def test_pairs_reasons_and_methods_are_behind_options() -> None:
+def test_pairs_and_methods_are_behind_options() -> None:
     call = ["compare", APPLICANTS, "--quota", "20"]
     text = plain(*call)
-    for words in ("tree − logistic", "Why this measure", "delong"):
+    for words in ("tree − logistic", "delong"):
         assert words not in text
     assert "tree − logistic" in plain(*call, "--pairs")
-    assert "Why this measure" in plain(*call, "--why")
     assert "delong" in plain("evaluate", APPLICANTS, "--score", "network", "--all", "--format", "markdown")
 
 
@@ -268,7 +265,7 @@ def test_measures_that_move_with_the_base_rate_carry_a_caution(months: str) -> N
 def test_fairness_tables_are_shown_on_request(months: str) -> None:
     call = ["evaluate", months, "--label", "completed", "--score", "network", "--by", "region", "--quota", "200"]
     assert "Four-fifths" not in plain(*call)
-    assert "Four-fifths" in plain(*call, "--fairness")
+    assert "Four-fifths" in plain(*call, "--all")
 
 
 def test_overconfidence_has_no_better_end(classes: str) -> None:
@@ -323,7 +320,7 @@ def test_pairs_name_their_measure_and_fit() -> None:
 
 def test_the_table_of_one_list_fits(months: str) -> None:
     given = ("evaluate", months, "--label", "completed", "--score", "tree", "--by", "region", "--quota", "100")
-    text, status = shown(*given, "--fairness")
+    text, status = shown(*given, "--all")
     assert status == 0
     assert "One list for all" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -345,14 +342,6 @@ def test_the_page_answers_the_measure_that_is_asked_for_first(tmp_path: Path) ->
     plain(*COMPARED, "--measure", "f1", "--quota", "20", "--html", str(path))
     text = re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8").partition("<body")[2])
     assert text.index("By F1 at 0.5, ") < text.index("With 20 places, ")
-
-
-def test_goals_have_one_name() -> None:
-    short, why = plain(*COMPARED), plain(*COMPARED, "--why")
-    goals = re.findall(r"^(\w[\w ]+?)  +(?:tree|network)", short[short.index("if your goal is") :], re.M)
-    assert len(goals) >= 4
-    for goal in goals:
-        assert f"  {goal}: " in why
 
 
 def test_an_error_is_wrapped_on_a_terminal_and_one_line_elsewhere() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import InputError, LabelWarning, listed
 from .sources import rules
-from .sources.class_matrix import ClassColumns, find_class_columns, find_class_models
+from .sources.class_matrix import ClassColumns, find_class_columns
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
@@ -146,7 +146,6 @@ class _Examination:
         self.say = self.findings.append
         self._leave_out_totals()
         table = self.table
-        self.models: tuple[str, ...] = ()  # patterns of the score columns, where several models have several classes
         self.many_labels = False
         self.rows = int(table.aggregate(["count(*)"])[0])
         self.profiles = profiles(table, exact=self.rows <= _EXACT)
@@ -157,8 +156,8 @@ class _Examination:
         if pos_label is None:
             try:
                 self.classes = find_class_columns(table, label, None, None)
-            except InputError:  # several models, or several columns that could be the label of several classes
-                self.classes, self.models = find_class_models(table, label) or (None, ())
+            except InputError as error:  # several models, or several columns that could be the label
+                self.say(error.problem)
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
         # The values of a label, as they are with --ignore-case; more than two are no label of two classes.
         words = [p.name for p in self.profiles if p.sort == rules.WORD and 2 <= p.distinct <= _LABELS]
@@ -284,8 +283,7 @@ class _Examination:
         )
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
-            which = "" if self.models else f" ({listed(self.classes.scores, 4)})"
-            self.say(f"several classes: {self.classes.found_by}{which}")
+            self.say(f"several classes: {self.classes.found_by} ({listed(self.classes.scores, 4)})")
         self.many_labels = len(counted) > 2
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
@@ -419,18 +417,16 @@ class _Examination:
         how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
         how |= {"interval": None, "progress": False}
         words = ["--label", self.label]
-        columns: Any = list(self.models or usable)
+        columns: Any = None  # of several classes: found by the classes that they are called after
         if self.classes is not None:
             how["measures"] = ["accuracy"]
-            words += [part for pattern in self.models for part in ("--score", pattern)]
-            columns = columns if self.models else None  # found by the classes that they are called after
         else:
             how |= {"pos_label": self.pos_label, "measures": ["roc_auc"], "ignore_case": self.ignore_case}
             words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
             words += ["--ignore-case"] if self.ignore_case else []
             words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
             words += [part for name in usable for part in ("--score", name)]
-            columns = columns if len(columns) > 1 else columns[0]
+            columns = list(usable) if len(usable) > 1 else usable[0]
         several = isinstance(columns, list)
         verb: Any = compare if several else evaluate
         verb(self.table, score=columns, **how)

@@ -281,11 +281,9 @@ class HasReport(HasSections):
         """Draw one of the plots (matplotlib), all models in one Axes; returns the Axes.
 
         Kinds of one or several models: roc (the default), precision_recall, found (at a quota), gain, lift, hit_rate,
-        qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``), deciles, histogram (of one model; ``threshold=`` shows
-        its errors), reliability, calibration (of one model), net_benefit, expected_cost, dominance (of several),
-        forest, batches (with ``quota=`` for another one), list_size (hits at a ``quota=`` by the size of the list). Of
-        segments: segments (the values of a ``measure=`` with
-        their intervals).
+        qrecall, tpr_fpr, histogram (of one model), reliability, calibration (of one model), net_benefit, expected_cost,
+        dominance (of several), forest, batches (with ``quota=`` for another one), list_size (hits at a ``quota=`` by
+        the size of the list). Of segments: segments (the values of a ``measure=`` with their intervals).
         Of several classes: confusion (the default), risk_coverage, calibration.
         """
         from .present.plots import plot

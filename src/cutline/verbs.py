@@ -14,14 +14,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .class_sample import is_matrix
-from .errors import InputError, look_up, show
+from .errors import InputError, show
 from .estimate import CLASS_INTERVAL, INTERVAL, Settings, check_paired_interval
 from .evaluation import Evaluation, evaluate_sample
 from .inference.evidence import as_prevalence
 from .quotas import parse_quota
 from .reference import documented
-from .sources.arrays import Sample, as_numbers, make_sample
-from .sources.rules import as_labels, wanted_number
+from .sources.arrays import Sample, make_sample
+from .sources.rules import wanted_number
 from .types import (
     ClassIntervalName,
     CutBy,
@@ -442,19 +442,6 @@ class VerbCall:
         """Whether columns of counts are named."""
         return bool(self.given(*_COUNTS))
 
-    def negated(self, scores: Any) -> Any:
-        """Scores as arrays with the sign changed, of all models or of those that are named."""
-        names = [] if self.negate is True else as_labels(self.negate)
-        if not isinstance(scores, Mapping) and not hasattr(scores, "columns"):
-            if names:
-                raise InputError("negate", f"is {show(self.negate)}, but scores are an array", "write {negate=True}")
-            return 0.0 - as_numbers(scores, self.scores_argument)[0]
-        models = {str(name): scores[name] for name in getattr(scores, "columns", scores)}
-        for name in names:
-            look_up(models, name, "negate")
-        changed = {name: 0.0 - as_numbers(models[name], "scores")[0] for name in names or models}
-        return models | changed
-
     def settings(self, *, several: bool = False) -> Settings:
         """How intervals are made; raises an error for options that are not for so many classes."""
         if several:
@@ -490,8 +477,7 @@ def answer(call: VerbCall) -> Any:
         several = isinstance(scores, Mapping) and (call.classes is not None or any(map(is_matrix, scores.values())))
     else:
         several = is_matrix(scores)
-    if not several and call.predicted is None and call.negate:
-        scores = call.negated(scores)
+    call.refuse("negate", why="is for columns of a table", remedy="change the sign of the scores: -y_score")
     if several or call.predicted is not None:
         rows = call.pick("classes", "sample_weight", "clusters", "by")
         return judge_classes(call, call.y_true, scores, call.predicted, **rows)

@@ -73,7 +73,7 @@ class PlanArguments(
     o.Arguments,
     takes=[
         *(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "cluster", *o.DRAWN),
-        *(*o.READING, *o.PRINTED, "html", *o.PLOT),
+        *(*o.READING, *o.PRINTED, *o.PLOT),
     ],
 ):
     """The options of ``plan``."""
@@ -102,9 +102,8 @@ def plan(asked: PlanArguments) -> Report:
 
     prices: dict[str, Any] = {"cost": asked.cost, "value": asked.value}
     loaded = load_models(asked, amounts=list(dict.fromkeys(p for p in prices.values() if isinstance(p, str))))
-    rows: dict[str, Any] = {"clusters": loaded.rows.clusters, **asked.drawn}
     how: dict[str, Any] = {name: loaded.amounts.get(price, price) for name, price in prices.items()}
-    how |= {**asked.named("budget", "quota", "cut_by"), **rows}
+    how |= {**asked.named("budget", "quota", "cut_by"), "clusters": loaded.rows.clusters, **asked.drawn}
     made = plan_arrays(*loaded.arrays, **how)
 
     def document() -> dict[str, Any]:
@@ -113,19 +112,11 @@ def plan(asked: PlanArguments) -> Report:
         size = {"rows": len(made.taken) - 1, "n_resamples": asked.resamples}
         return {**size, **made.to_dict(), **here, "curve": made.curve.to_dicts()}
 
-    def write(path: str) -> None:
-        """The page of the scores, opened at the best cut, with the plan as its answer."""
-        from ..verbs import evaluate
-
-        ev = evaluate(*loaded.arrays, name=loaded.score, quota=made.quota or None, **rows)
-        shown = {"source": loaded.facts, "plan": made, **({} if loaded.amounts else prices)}
-        ev.to_html(path, title=f"Plan for {loaded.score}", **shown)
-
     settings = {
         "rows": len(loaded.rows),
         **asked.named("cost", "value", "budget", "quota", "level", "resamples", "seed"),
     }
-    return Report(made, loaded.facts, settings, document, lambda: list(made.curve), page=write)
+    return Report(made, loaded.facts, settings, document, lambda: list(made.curve))
 
 
 def _stages(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import InputError, listed, show
 from ..table import pluralize
 from . import options as o
-from .options import COMMAND_LINE, argument, column, command, option, refuse, refuse_others
+from .options import COMMAND_LINE, argument, column, command, option, refuse
 from .output import Report, note
 from .reading import (
     choose_columns,
     counts_named,
     facts_of,
-    load,
-    load_counts,
     load_models,
     negative_labels,
     one_score,
@@ -25,48 +23,43 @@ from .reading import (
     say_read,
 )
 
-if TYPE_CHECKING:
-    from ..decide.thresholds import Cut
-    from ..evaluation import Evaluation
-
-# The simulated samples of a test of calibration: 999 and the sample itself give p-values in steps of 1/1000.
-_CALIBRATION_DRAWS = 999
 _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 _MODELS = ("file", "label", "scores", "negate", "positives", "negatives", "rows")
-_CUTS = (*o.GOALS, *o.ERROR_COSTS, "list_size")
 # What both verbs take after their columns.
 _JUDGED = [
-    *(*o.LABELS, "weight", "worth", "quota", "list_size", "cut_by", "threshold", *o.ERROR_COSTS),
+    *(*o.LABELS, "weight", "worth", "quota", "list_size", "cut_by", "threshold"),
     *("prevalence", "by", "batch", "cluster", "ordered", "order", *o.MEASURES, *o.INTERVALS),
-    *(*o.PRINTED, "html", *o.PLOT, "cost", "value", *o.READING, *o.ENGINE),
+    *(*o.PRINTED, "html", *o.PLOT, "cost", *o.READING, *o.ENGINE),
 ]
 # Options that mean nothing where there are several classes, where some labels are known, and where rows are counted.
 _TWO_CLASSES = (
-    *(*o.LABELS, "negate", "worth", "quota", "cut_by", "threshold", *_CUTS, "prevalence", "by", "batch", "fairness"),
+    *(
+        *o.LABELS,
+        "negate",
+        "worth",
+        "quota",
+        "cut_by",
+        "threshold",
+        *o.ERROR_COSTS,
+        "list_size",
+        "prevalence",
+        "by",
+        "batch",
+    ),
     *("inclusion", "approximate", "tolerance"),
 )
 NOT_SAMPLED = (
-    *(*_CUTS, "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
+    *("list_size", "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
     *("order", "ordered"),
 )
 _OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
-# Options of a test of calibration.
-OF_CALIBRATION = [*o.ONE_MODEL, "calibration", *o.LABELS, *o.DRAWN, *o.READING, *o.PRINTED, *o.PLOT]
 _ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
 class JudgeArguments(o.Arguments):
     """What ``evaluate`` and ``compare`` share."""
 
-    cost: float | str | None = o.price(
-        "Cost of each place, for the report; or with --worth, the column with what each row costs.", section="Output"
-    )
-    value: float | None = option("Value of each hit, for the report.", section="Output")
-
-    @property
-    def prices(self) -> dict[str, float | None]:
-        """What every place costs and every hit is worth, for the page."""
-        return {"cost": None if isinstance(self.cost, str) else self.cost, "value": self.value}
+    cost: str | None = column("With --worth: column with what each row costs.")
 
     @property
     def of_worth(self) -> list[str]:
@@ -75,18 +68,15 @@ class JudgeArguments(o.Arguments):
 
     def check(self) -> None:
         """What goes with nothing else that was given is an error, before anything is computed."""
-        shown = self.html is not None or self.plot_kind == "profit"
-        if not shown and any(price is not None for price in self.prices.values()):
-            raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
         if self.list_size is not None:
-            refuse(self, ("by", "batch", *o.GOALS, *o.ERROR_COSTS), "does not go with --list-size")
+            refuse(self, ("by", "batch", *o.ERROR_COSTS), "does not go with --list-size")
         if self.no_intervals and self.interval is not None:
             raise InputError("interval", "does not go with --no-intervals", "leave one of them out")
 
     def request(self) -> dict[str, Any]:
         """What the library's verbs take of a table, beside the columns of labels and scores."""
         taken = self.named("weight", "worth", "decimal", "prevalence", "batch", "threshold", "quota", "missing")
-        taken |= {"cost": self.cost if isinstance(self.cost, str) else None, "clusters": self.cluster}
+        taken |= {"cost": self.cost, "clusters": self.cluster}
         taken |= {"by": list(self.by) or None, "measures": list(self.measures) or None, **self.drawn}
         taken["interval"] = None if self.no_intervals else self.interval or "auto"
         if "resamples" not in self.given:
@@ -107,7 +97,7 @@ class JudgeArguments(o.Arguments):
         return {**taken, "classes": self.order, "ordered": bool(self.ordered or self.order)}
 
 
-class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED, "fairness", *o.GOALS]):
+class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED]):
     """The options of ``evaluate``."""
 
     more: tuple[str, ...] = argument(nargs=-1, type=o.InputFile(), metavar="[COUNTS]...")
@@ -131,10 +121,6 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
         metavar="COLUMN|P",
         section="Columns",
     )
-    fairness: bool = option("With --by: also show who gets the places of one list.", section="Groups of rows")
-    calibration: bool = option(
-        "Instead: are the probabilities right? csv prints the reliability curve with its bands.", section="Output"
-    )
 
 
 @command(
@@ -142,14 +128,11 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
     """\
   cutline evaluate scores.csv
   cutline evaluate scores.csv --label y --score p --quota 200 --html report.html
-  cutline evaluate scores.csv --label y --score p --recall 0.8 --plot cut.png
-  cutline evaluate scores.csv --label y --score p --cost-fp 1 --cost-fn 8 --html costs.html
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
   cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
   cutline evaluate iris.csv --label class --score 'p_*'
-  cutline evaluate scores.csv --label y --score p --calibration --plot reliability.png
   cutline evaluate counts.csv --score p --positives fraud --rows n --quota 1000
   cutline evaluate north.csv south.csv --min-cell 10
   cutline evaluate to_label.csv --label y --score p --inclusion inclusion --quota 1000
@@ -166,24 +149,19 @@ def evaluate(asked: EvaluateArguments) -> Report:
 
     With --inclusion only some rows have a label: FILE has every row of the list, and the cells of unknown labels are
     empty; cutline label-plan writes such a file. With --positives FILE has counts: each row stands for so many cases
-    with one score; cutline sql prints the query that makes them in a warehouse. With --calibration the answer is a
-    test, slope and intercept, and the parts of the losses.
+    with one score; cutline sql prints the query that makes them in a warehouse.
     """
+    from ..catalogue.declare import measures
     from ..present.words import default_measures
     from ..verbs import evaluate as evaluate_rows
 
     asked.check()
-    if asked.calibration:
-        return _calibration(asked)
     sampled = asked.inclusion is not None
     if sampled:
         refuse(asked, NOT_SAMPLED, "cannot be used with --inclusion", "leave one of them out")
         if asked.label is None:
             problem = "is required: a label column with empty cells cannot be detected"
             raise InputError("label", problem, "name it with {label}")
-    if asked.fairness and not asked.by:
-        raise InputError("fairness", "compares segments", "name their column with {by}")
-    goal, cut = _goal(asked), None
     with opened(asked) as table:
         counted = counts_named(table, asked)
         if counted is not None:
@@ -222,29 +200,9 @@ def evaluate(asked: EvaluateArguments) -> Report:
             few = default_measures(asked.quota) + asked.of_worth
         if asked.html is None:  # the page shows every measure
             taken["measures"] = few or taken["measures"]
-        if goal:
-            from ..decide.thresholds import threshold_for
-
-            if counted is None:
-                rows = load(table, asked, columns.label, columns.scores, quiet=True)
-            else:
-                rows = load_counts(table, asked, counted)
-            (score,) = rows.scores.values()
-            how: dict[str, Any] = {"sample_weight": rows.weight, **goal, **asked.drawn}
-            cut = threshold_for(rows.positive, score, **how)
-            taken["threshold"] = float(cut)
         ev = evaluate_rows(table, **taken)
     if sampled:
         facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"]}
-    return _evaluation_report(ev, facts, asked, few, cut)
-
-
-def _evaluation_report(
-    ev: Evaluation, facts: dict[str, Any], asked: EvaluateArguments, few: list[str] | None, cut: Cut | None
-) -> Report:
-    """An evaluation in every form; ``few``: the measures of a short table."""
-    from ..catalogue.declare import measures
-
     shown = ev
     if few is not None and asked.html is not None:
         from ..evaluation import choose_specs
@@ -256,10 +214,8 @@ def _evaluation_report(
     def document() -> dict[str, Any]:
         from ..present.words import cut_point
 
-        point = cut_point(shown) if cut is None else cut.point
+        point = cut_point(shown)
         content: dict[str, Any] = shown.to_dict()
-        if cut is not None:
-            content["cut"] = {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}
         if point is not None:
             content["operating_point"] = point.to_dict()
         if asked.list_size is not None:
@@ -270,11 +226,9 @@ def _evaluation_report(
         return content
 
     number = sum(measure.of_one_score and not measure.own for measure in measures())
-    more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"]
+    more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"] if few else []
     how = {"measures": asked.measures, "list_size": asked.list_size}
-    told = {"all_measures": asked.everything, "cut": cut, **how}
-    report = _report(shown, facts, asked, document, more=more if few is not None else (), **told)
-    return replace(report, **pictures(ev, report.facts, asked, **how))
+    return _report(shown, facts, asked, document, more=more, every=ev, all_measures=asked.everything, **how)
 
 
 def _report(
@@ -284,9 +238,13 @@ def _report(
     document: Any = None,
     rows: Any = None,
     more: Sequence[str] = (),
+    every: Any = None,
     **shown: Any,
 ) -> Report:
-    """The report of one model or of several, of all rows or by segment; ``shown``: what its sections take."""
+    """The report of one model or of several, of all rows or by segment; ``shown``: what its sections take.
+
+    ``every``: the result of the page and the picture, which may have more than what is printed.
+    """
     whole = getattr(result, "overall", result)
     first = getattr(whole, "first", whole)
     say_read(getattr(first, "understood", ""))
@@ -297,7 +255,21 @@ def _report(
     status = 2 if absent and not asked.measures and result is whole else 0
     if status:  # then no ranking can be judged; there are measures that one class is enough for
         note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
-    return Report(result, facts, settings, document, rows, sections, more, status=status)
+
+    def page(path: str) -> None:
+        source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+        how = {name: shown[name] for name in ("measures", "list_size") if "list_size" in shown}
+        (result if every is None else every).to_html(path, source=source, **how, **asked.error_costs())
+
+    def draw(path: str, kind: str | None) -> None:
+        from ..present.plots import write_picture
+
+        options: dict[str, Any] = {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
+        if asked.threshold is not None and kind in ("roc", "precision_recall", "histogram"):
+            options["threshold"] = asked.threshold
+        write_picture(result if every is None else every, path, kind, **options)
+
+    return Report(result, facts, settings, document, rows, sections, more, page, draw, status)
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -312,44 +284,6 @@ def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[st
     given |= {"measures": ", ".join(measures)} if measures else {}
     given |= {"interval": s.interval} if s.interval not in (None, "auto") else {}
     return {"rows": rows, **given, **drawn}
-
-
-def pictures(result: Any, facts: Mapping[str, Any], asked: JudgeArguments, **how: Any) -> dict[str, Any]:
-    """The page and the picture that may be made of a result, which may have more than what is printed."""
-
-    def write(path: str) -> None:
-        source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
-        result.to_html(path, source=source, **how, **asked.prices, **asked.error_costs())
-
-    def draw(path: str, kind: str | None) -> None:
-        from ..present.plots import write_picture
-
-        options: dict[str, Any] = asked.prices if kind == "profit" else {}
-        options |= {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
-        cut = [name for name in ("threshold", *o.GOALS, *o.ERROR_COSTS) if getattr(asked, name, None) is not None]
-        if cut and kind in ("roc", "precision_recall", "histogram"):
-            options["threshold"] = result.threshold
-        write_picture(result, path, kind, **options)
-
-    return {"page": write, "draw": draw}
-
-
-def _goal(asked: EvaluateArguments) -> dict[str, float]:
-    """The one thing that the cut is to reach or keep, with its value, or what errors cost; empty if none was given."""
-    costs, goals = asked.error_costs(), asked.named(*o.GOALS)
-    goal = {**goals, **costs}
-    if not goal:
-        return {}
-    several = [*goals, *(["cost-fp"] if costs else []), *asked.named("quota", "threshold")]
-    if len(several) > 1:
-        raise InputError(None, f"--{' and --'.join(several)} each set the cut", "give one of them")
-    if "precision" in goals and asked.prevalence is not None:
-        raise InputError("prevalence", "moves precision, and the cut is found in the file's own", "set a {threshold}")
-    if asked.engine == "duckdb":
-        raise InputError(several[0], "cannot set the cut in a stream (--engine duckdb)", "leave it out")
-    problem = f"does not go with --{several[0]}, which is met for all rows together, and needs independent rows"
-    refuse(asked, ("by", "batch", "cluster"), problem, "leave it out, or give a {threshold}")
-    return goal
 
 
 def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, Any], taken: dict[str, Any]) -> Report:
@@ -374,25 +308,9 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
             content["one_list"] = seg.shared.to_dict()
         return content
 
-    more = ["--all (every measure and difference)", *([] if asked.fairness else ["--fairness"]), "--html report.html"]
-    shown = {"all_measures": asked.everything, "fairness": asked.fairness, "measures": asked.measures}
-    report = _report(seg, facts, asked, document, more=more, **shown)
-    return replace(report, **pictures(every, report.facts, asked))
-
-
-def _calibration(asked: EvaluateArguments) -> Report:
-    """Are the probabilities right, and how sure is that."""
-    from ..verbs import evaluate as evaluate_arrays
-
-    refuse_others(asked, OF_CALIBRATION, "cannot be used with --calibration", "leave one of them out")
-    loaded = load_models(asked)
-    how: dict[str, Any] = {"measures": ["brier_score"], **asked.drawn}
-    if "resamples" not in asked.given:
-        how["n_resamples"] = _CALIBRATION_DRAWS
-    made = evaluate_arrays(*loaded.arrays, name=loaded.score, **how).calibration()
-    rows = len(loaded.rows)
-    settings = {"rows": rows, "level": made.level, "simulations": made.n_simulations, "seed": asked.seed}
-    return Report(made, loaded.facts, settings, lambda: {"rows": rows, **made.to_dict()}, made.band.to_dicts)
+    more = ["--all (every measure and difference)", "--html report.html"]
+    shown = {"all_measures": asked.everything, "measures": asked.measures}
+    return _report(seg, facts, asked, document, more=more, every=every, **shown)
 
 
 # ----------------------------------------------------------------------------------------------- several classes
@@ -432,14 +350,13 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 
     few = not asked.everything and not asked.measures
     more = [*([f"--all ({len(ev.specs)} measures)"] if few else []), "--html report.html"]
-    report = _report(ev, facts, asked, more=more, all_measures=asked.everything, measures=asked.measures)
-    return replace(report, page=pictures(ev, report.facts, asked)["page"])
+    return _report(ev, facts, asked, more=more, all_measures=asked.everything, measures=asked.measures)
 
 
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "margin", "pairs", "why"]):
+class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *o.ERROR_COSTS, "margin", "pairs"]):
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
@@ -448,7 +365,6 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, "
         "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
         section="Output",
     )
-    why: bool = option("Explain how the model for each goal is chosen.", section="Output")
 
 
 @command(
@@ -497,8 +413,7 @@ def compare(asked: CompareArguments) -> Report:
     if by:
         seg = made.segments
         rows = lambda: seg.differences().to_dicts()  # noqa: E731
-        report = _report(seg, facts, asked, rows=rows, all_measures=asked.everything)
-        return replace(report, **pictures(seg, report.facts, asked))
+        return _report(seg, facts, asked, rows=rows, all_measures=asked.everything)
 
     def document() -> dict[str, Any]:
         from ..present.words import dominance_of
@@ -511,10 +426,9 @@ def compare(asked: CompareArguments) -> Report:
         return content
 
     how = {"measures": asked.measures, "list_size": asked.list_size}
-    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
-    more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
-    report = _report(made, facts, asked, document, lambda: list(made.differences), more, **how, **shown)
-    return replace(report, **pictures(made, report.facts, asked, **how))
+    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "cheapest": cheapest}
+    more = ["--pairs", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
+    return _report(made, facts, asked, document, lambda: list(made.differences), more, **how, **shown)
 
 
 def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
@@ -523,7 +437,7 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     if len(asked.scores) + len(asked.predicted) < 2:
         raise InputError(None, "a comparison needs two models or more", "name them with {score} or {predicted}")
     compared = "cannot be used when models of several classes are compared"
-    refuse(asked, ("quota", "cost", "value", "why"), compared, "use it with: cutline evaluate, or leave it out")
+    refuse(asked, ("quota", "cost"), compared, "use it with: cutline evaluate, or leave it out")
     models: dict[str, Any] = {"score": list(asked.scores) or None, "predicted": list(asked.predicted) or None}
     made = compare_models(table, label=label, margin=asked.margin, **models, **asked.for_classes())
     dropped = made.first.dropped or 0
@@ -531,8 +445,7 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     facts = {key: value for key, value in {"file": asked.file, "label": label, **models}.items() if value}
     more = ["--pairs", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
     shown = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": dropped}
-    report = _report(made, facts, asked, more=more, **shown)
-    return replace(report, page=pictures(made, report.facts, asked)["page"])
+    return _report(made, facts, asked, more=more, **shown)
 
 
 # ---------------------------------------------------------------------------------------------------- conditions
@@ -588,7 +501,8 @@ def check(asked: CheckArguments) -> Report:
     if several:
         loaded = load_models(asked, asked.scores)
     else:
-        loaded = load_models(asked.but(score=next(iter(asked.scores), None)))
+        asked.score = next(iter(asked.scores), None)
+        loaded = load_models(asked)
     rows, measures = loaded.rows, list(dict.fromkeys(condition.measure for condition in conditions))
     how: dict[str, Any] = {"measures": measures, "sample_weight": rows.weight, "threshold": asked.threshold}
     how |= {"by": rows.segments, "batch": rows.batch, "clusters": rows.clusters, **asked.drawn}

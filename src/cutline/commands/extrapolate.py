@@ -34,7 +34,7 @@ _ACCURACY = ("top", "half_width", *o.PLOT, "no_intervals", "method", "until", "e
 
 class ExtrapolateArguments(
     o.Arguments,
-    takes=[*_EVERY_KIND, "distance", "groups", "candidates", "gallery", "metric", "costs", "review", *_ACCURACY],
+    takes=[*_EVERY_KIND, "distance", "groups", "candidates", "costs", "review", *_ACCURACY],
 ):
     """The options of ``extrapolate``."""
 
@@ -63,12 +63,6 @@ class ExtrapolateArguments(
     candidates: bool = option(
         "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
     )
-    gallery: str | None = option(
-        "File with the gallery embeddings; FILE contains the probes. Both have the --score columns.",
-        type=o.InputFile(),
-        metavar="FILE",
-    )
-    metric: str = choice("How embeddings are compared (with --gallery).", ["euclidean", "cosine"], default="euclidean")
     classes: list[int] | None = option(
         "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=o.parsed(_numbers), metavar="N,N,…"
     )
@@ -96,7 +90,6 @@ class ExtrapolateArguments(
   cutline extrapolate scores.csv --label person --classes 1000,10000
   cutline extrapolate distances.parquet --label person --score 'd_*' --distance
   cutline extrapolate scores.csv --label person --score 'old_*' --score 'new_*' --classes 10000
-  cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
   cutline extrapolate scores.csv --label person --review 0.1 --classes 10000 --html growth.html
 """,
 )
@@ -104,7 +97,6 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     """Predict the accuracy with more classes than you tested.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
-    With --gallery it has the embedding of each probe instead.
 
     With --costs, it prints the expected cost per case. With --review, it prints the share of errors that is found by
     reviewing the least certain answers.
@@ -122,13 +114,13 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
         raise click.UsageError("--half-width plans for first places: it does not apply with --top above 1")
     compares = len(asked.scores) > 1
     if compares and (kind != "scores" or asked.given & {"top", "until", "half_width"}):
-        raise click.UsageError("--top, --until, --half-width, --costs, --review, --gallery apply to one recogniser")
+        raise click.UsageError("--top, --until, --half-width, --costs, --review apply to one recogniser")
     if len(asked.scores) > 2:
         raise click.UsageError("--score is given more than twice: compare two recognisers at a time")
     if asked.method != "auto":
         find_method(asked.method)
     with opened(asked) as table:
-        data = _from_embeddings(table, asked) if kind == "gallery" else _from_scores(table, asked)
+        data = _from_scores(table, asked)
     data |= {"k": asked.classes or None, "ties": asked.ties, **asked.drawn}
     how: dict[str, Any] = {}
     if verb == "extrapolate":
@@ -141,9 +133,9 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     if asked.top > 1 and asked.plot is not None:
         note(f"note: the plot shows the accuracy of first places, not of the first {asked.top}")
     rows = result.to_dicts(**({"top": asked.top} if how else {}))
-    facts: dict[str, Any] = {"file": asked.file, **asked.named("label", "gallery", "groups", "costs", "review")}
+    facts: dict[str, Any] = {"file": asked.file, **asked.named("label", "groups", "costs", "review")}
     facts |= {"score": list(asked.scores) if compares else next(iter(asked.scores), None), "ties": asked.ties}
-    facts |= {name: getattr(asked, name) for name in meant if name in asked.given or name in ("method", "metric")}
+    facts |= {name: getattr(asked, name) for name in meant if name in asked.given or name == "method"}
     drawn = {"intervals": "none"} if asked.no_intervals else {"level": asked.level, "resamples": asked.resamples}
     settings = {"classes": ",".join(str(row["classes"]) for row in rows), **drawn, "seed": asked.seed}
 
@@ -219,28 +211,8 @@ def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | N
     return {"scores": matrix, "labels": labels, "classes": names, "distance": asked.distance}
 
 
-def _from_embeddings(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any]:
-    from ..sources.class_matrix import read_matrix, read_texts
-    from ..sources.profiles import matching
-
-    label, pattern = asked.label, next(iter(asked.scores), "")
-    if not label or not pattern:
-        raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
-
-    def read(source: DuckTable) -> tuple[Any, list[str]]:
-        columns = [name for name in matching(source, pattern) if name != label]
-        complete = complete_rows(source, asked, [label], columns)
-        return read_matrix(source, columns, asked.decimal, complete), read_texts(source, label, complete)
-
-    probes, labels = read(table)
-    with opened(asked, asked.gallery) as other:
-        gallery, names = read(other)
-    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, "metric": asked.metric}
-
-
 # What is asked of FILE: the options that this kind of question takes, and the function that answers.
 _KINDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "gallery": (("gallery", "metric", *_ACCURACY), "extrapolate"),
     "review": (("distance", "review"), "extrapolate_review"),
     "costs": (("distance", "groups", "costs"), "extrapolate_cost"),
     "scores": (("distance", "groups", "candidates", *_ACCURACY), "extrapolate"),

@@ -58,7 +58,7 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("label", "score", "scores", "negate", "positive", "negative", "rest_negative", "ignore_case", "weight"),
         "worth",
     ),
-    "Other kinds of files": ("positives", "negatives", "rows", "low", "high", "gallery", "metric"),
+    "Other kinds of files": ("positives", "negatives", "rows", "low", "high"),
     "Options": (),
     "Where to cut": (
         *("quota", "threshold", "recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn", "prevalence"),
@@ -317,10 +317,6 @@ class Arguments:
         not_taken: dict[str, Any] = {name: () if name in _SEVERAL else None for name in shared}
         self.__dict__.update(not_taken | values, given=given)
 
-    def but(self: O, **values: Any) -> O:
-        """The same options with some of them replaced."""
-        return type(self)(**(self.__dict__ | values))
-
     @property
     def pos_label(self) -> Any:
         """The positive label, or several, as the library takes it."""
@@ -360,7 +356,6 @@ INTERVALS = (*DRAWN, "no_intervals", "interval")
 READING = SECTIONS["Reading the file"]
 TEXT_FORMAT = READING[:-1]  # without what is to be done with rows that lack something
 ENGINE = SECTIONS["Large files"]
-CLASS_ORDER = ("ordered", "order")
 PRINTED = ("form", "quiet")
 PLOT = ("plot", "plot_kind")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import importlib.util
 import io
@@ -64,38 +63,29 @@ def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None
     """
     from ..sources.file_formats import files_meant
 
-    for option, path in outputs.items():
-        _check_writable(path, option)
-    goals: list[tuple[str, str | int]] = [("standard output", 1), *outputs.items()]
-    read: list[tuple[str, Any]] = []
+    taken: dict[Any, str] = {None: ""}
     for option, path in inputs.items():
-        read += [(option, name) for name in ([0] if path == "-" else files_meant(path))]
-    for k, (option, goal) in enumerate(goals):
-        where = f"{option} {goal}" if k else option
-        for source, name in read:
-            if _one_file(goal, name):
-                raise InputError(None, f"that file is an input ({source})", "give another name", where=where)
-        for other, name in goals[int(isinstance(goal, str) and is_stream(goal)) : k]:  # /dev/stdout is meant to be that
-            if _one_file(goal, name):
-                raise InputError(None, f"that file is written by {other}, too", "give another name", where=where)
+        names: Sequence[str | int] = [0] if path == "-" else files_meant(path)
+        taken |= {_identity(name): f"is an input ({option})" for name in names} | {None: ""}
+    goals: list[tuple[str, str | int]] = [("standard output", 1), *outputs.items()]
+    for option, goal in goals:
+        if isinstance(goal, str):
+            _check_writable(goal, option)
+        words = taken.setdefault(_identity(goal), f"is written by {option}, too")
+        is_stdout = option == "standard output" or is_stream(str(goal))  # /dev/stdout is meant to be that
+        if words and not words.startswith(f"is written by {'standard output' if is_stdout else option}"):
+            where = option if isinstance(goal, int) else f"{option} {goal}"
+            raise InputError(None, f"that file {words}", "give another name", where=where)
 
 
-def _one_file(goal: str | int, other: str | int) -> bool:
-    """Whether two names or descriptors mean one file, through links and in any case, or the first lies in the other.
-
-    Devices and pipes are none: what is written there overwrites nothing.
-    """
-    real = [os.path.realpath(name) for name in (goal, other) if isinstance(name, str)]
-    if len(real) == 2 and os.path.isdir(real[1]):
-        return real[0].startswith(real[1] + os.sep)
-    found = []
-    for name in (goal, other):
-        with contextlib.suppress(OSError, ValueError):
-            # a path through a folder that is not there cannot be opened, but is written where it leads
-            found.append(os.stat(name if isinstance(name, int) or os.path.exists(name) else os.path.realpath(name)))
-    if found:
-        return len(found) == 2 and os.path.samestat(*found) and stat.S_ISREG(found[0].st_mode)
-    return len(real) == 2 and real[0].casefold() == real[1].casefold()  # neither is there yet
+def _identity(name: str | int) -> Any:
+    """What tells files apart, through links and in any case; None for devices and pipes, which nothing overwrites."""
+    try:
+        # a path through a folder that is not there cannot be opened, but is written where it leads
+        found = os.stat(name if isinstance(name, int) or os.path.exists(name) else os.path.realpath(name))
+    except (OSError, ValueError):
+        return str(name) if isinstance(name, int) else os.path.realpath(name).casefold()
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def _check_writable(path: str, option: str) -> None:
@@ -103,14 +93,10 @@ def _check_writable(path: str, option: str) -> None:
     folder, problem = os.path.dirname(os.path.realpath(path)), ""
     if not path or os.path.isdir(path):
         problem = "that is a folder" if path else "that is not the name of a file"
-    elif is_stream(path):
-        problem = "" if os.access(path, os.W_OK) else "it cannot be written to"
-    elif not os.path.isdir(folder):
+    elif not is_stream(path) and not os.path.isdir(folder):
         problem = f"folder {folder} does not exist"
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        problem = "its folder cannot be written to"
-    elif os.path.exists(path) and not os.access(path, os.W_OK):
-        problem = "that file exists and cannot be overwritten"
+    elif not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        problem = "it cannot be written to"
     if problem:
         raise InputError(None, problem, "give another name", where=f"{option} {path}")
 

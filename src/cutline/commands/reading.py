@@ -107,9 +107,7 @@ def one_score(table: DuckTable, score: str | None) -> str:
     return columns[0]
 
 
-def load(
-    table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str], *, quiet: bool = False
-) -> LoadedColumns:
+def load(table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str]) -> LoadedColumns:
     """The rows in memory; prints what was understood of the file, and how many rows were left out."""
     from ..sources.open_source import rows_of
     from ..sources.sql_table import Roles
@@ -129,8 +127,7 @@ def load(
         ignore_case=bool(asked.ignore_case),
     )
     rows = cast("LoadedColumns", rows_of(table, roles, False))
-    if not quiet:
-        say_read("; ".join(rows.understood), rows.dropped, len(rows))
+    say_read("; ".join(rows.understood), rows.dropped, len(rows))
     return rows
 
 
@@ -183,18 +180,6 @@ def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
     return NamedCounts(columns, score or "score", {"file": asked.file, **columns.numbers})
 
 
-def load_counts(table: Any, asked: Arguments, named: NamedCounts) -> LoadedColumns:
-    """The cases that a file of counts stands for, one by one."""
-    from ..sources.counts import read_counts
-    from ..sources.frames import frame_of
-
-    table = frame_of(table) if isinstance(table, Mapping) else table  # counts that were merged
-    counted = read_counts(table, named.columns, missing=asked.missing or "error", decimal=asked.decimal)
-    say_read(counted.words, counted.dropped, counted.cases)
-    rows = counted.rows()
-    return replace(rows, scores={named.score: rows.scores["score"]})
-
-
 def load_models(
     asked: Arguments, scores: Sequence[str] | None = None, *, several: bool = True, amounts: Sequence[str] = ()
 ) -> Loaded:
@@ -202,6 +187,8 @@ def load_models(
 
     Without ``scores`` those of the one score. ``amounts``: columns of numbers besides.
     """
+    from ..sources.counts import read_counts
+
     with opened(asked) as table:
         alone = scores is None
         counted = counts_named(table, asked) if alone else None
@@ -210,7 +197,10 @@ def load_models(
                 raise InputError(
                     None, f"{show(amounts[0])} names a column of amounts, which counts lack", "give a number"
                 )
-            rows = load_counts(table, asked, counted)
+            counts = read_counts(table, counted.columns, missing=asked.missing or "error", decimal=asked.decimal)
+            say_read(counts.words, counts.dropped, counts.cases)
+            rows = counts.rows()
+            rows = replace(rows, scores={counted.score: rows.scores["score"]})
             return Loaded(Columns("", (counted.score,)), rows, counted.facts)
         if scores is None:
             scores, several = [one_score(table, asked.score)] if asked.score else [], False

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..decide.planning import amount
 from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
@@ -17,7 +16,6 @@ from .plot_data import Whole, at_stops, qrecall_intervals, quota_stops, thinned
 from .words import rounded
 
 if TYPE_CHECKING:
-    from ..decide.planning import Plan
     from ..evaluation import Evaluation
 
 _HIT_DIGITS = 4  # of a place inside a tie
@@ -47,12 +45,11 @@ def explorer(
     value: float | None = None,
     leads: Sequence[Mapping[str, Any]] | None = None,
     asked: bool = False,
-    plan: Plan | None = None,
 ) -> dict[str, Any]:
     """What the explorer's template shows (``charts``, ``rows`` …), and the ``data`` that its script reads.
 
     ``leads``: who leads from which quota to which; None where that was not judged. ``asked``: the page answers a
-    question about places, so its first sentence moves with the controls. ``plan``: its numbers stand at its quota.
+    question about places, so its first sentence moves with the controls.
     """
     first = evaluations[0]
     rows, positives = int(first.facts["rows"]), int(first.facts["positives"])
@@ -66,14 +63,8 @@ def explorer(
     models = [explorer_data(ev, stops) for ev in evaluations]
     names = [ev.name for ev in evaluations]
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
-    coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
-    dots = found_rows(evaluations, start, coming)
+    dots = found_rows(evaluations, start)
     chance = start * positives / rows
-    planned = None
-    if plan is not None and plan.quota:  # it allows for the optimism of choosing its quota, which the explorer does not
-        low, high = plan.profit.interval
-        expected = amount(plan.expected_profit, high - low)
-        planned = {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
     how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic}
     charts = [quota_chart(kind, evaluations, models, stops, **how) for kind in QUOTA_CHARTS]
     level = f"{first.settings.level:.0%}"
@@ -98,7 +89,6 @@ def explorer(
         "leads": clear,
         "judged": leads is not None,
         "asked": asked,
-        "plan": planned,
     }
     shown = {
         "names": names,
@@ -110,7 +100,7 @@ def explorer(
         "dots": picture,
         "charts": charts,
         "kinds": QUOTA_CHARTS,
-        "kind": "profit" if plan is not None else "gain",
+        "kind": "gain",
     }
     return {**data, **shown, "data": data}
 

@@ -225,7 +225,6 @@ _BY_PLACES = {
     "hit_rate": "hit rate",
     "qrecall": "recall (Qrecall)",
     "lift": "lift (times as many as by chance)",
-    "profit": "profit",
 }
 
 
@@ -289,57 +288,42 @@ def places_chart(
     return chart
 
 
-def over_places(
-    result: Any, *, name: str, band: bool | None = None, cost: float | None = None, value: float | None = None
-) -> Chart:
-    """Gain, recall, hit rate, lift or profit at each number of places, between a random and a perfect list."""
-    models, prices = models_of(result), (cost, value)
+def over_places(result: Any, *, name: str, band: bool | None = None) -> Chart:
+    """Gain, recall, hit rate or lift at each number of places, between a random and a perfect list."""
+    models, no_prices = models_of(result), (None, None)
     first = models[0]
     rows, positives = float(first.ranking.cases), float(first.ranking.n_pos)
     if not positives:
         raise InputError(None, f"the {name} curve needs positives, and the sample has none")
-    if name == "profit" and None in prices:
-        given = {"{cost} per place": cost, "{value} per hit": value}
-        missing = " and ".join(price for price, number in given.items() if number is None)
-        raise InputError(None, f"the profit curve needs {missing}")
     lines = []
     for ev in models[:MOST_LINES]:
         # with weights a quota counts cases, which need not be whole: there the points are the ends of ties
         gain = ev.curve("gain") if ev.facts["weighted"] else None
         places = gain.x if gain is not None else quota_stops(ev.ranking.rows).astype(np.float64)
         hits = gain.y if gain is not None else hits_at(ev.ranking, places)
-        lines.append((places, in_unit(name, hits, places, [ev], prices)))
+        lines.append((places, in_unit(name, hits, places, [ev], no_prices)))
     bands = []
-    counted = name in ("gain", "profit")  # of this list: no more than its positives, or than places
+    counted = name == "gain"  # of this list: no more than its positives, or than places
     for k, limits in _bands(models, "qrecall" if counted else name, band):
         ends: list[Any] = [limits.low, limits.high]
         if counted:
             ends = [np.minimum(end * models[k].ranking.n_pos, limits.x) for end in ends]
-            ends = [in_unit(name, end, limits.x, models, prices) for end in ends]
         bands.append((k, limits.x, *ends))
     place = None if first.rows.batched else first.quota
-    best = [int(np.nanargmax(y)) for _, y in lines]
-    chart = places_chart(name, models, lines, place=place, prices=prices, bands=bands)
+    chart = places_chart(name, models, lines, place=place, bands=bands)
     chart.y_name, chart.words = _BY_PLACES[name], f"{_in_words(models)}."
     by = f"{_BY_PLACES[name].partition(' (')[0].capitalize()} by number of places"
-    priced = f"Profit at cost {cost or 0:g} per place and value {value or 0:g} per hit"
-    chart.finding = priced if name == "profit" else _found(result, place, plain=by)
+    chart.finding = _found(result, place, plain=by)
     below = 0.06 * chart.y[1]
     if name in ("gain", "qrecall"):
         chart.label(positives, chart.y[1] - below, "perfect", aside=6.0)
         chart.label(0.8 * rows, 0.8 * chart.y[1] - below, "chance", aside=6.0)
-    elif name != "profit":
+    else:
         level = positives / rows if name == "hit_rate" else 1.0
         words = f"chance: {level:.1%}" if name == "hit_rate" else "chance"
         chart.label(rows, level - below, words, aside=-3.0, anchor="end")
     if place is not None:
         chart.label(place, chart.y[0] + 0.02 * (chart.y[1] - chart.y[0]), pluralize(place, "place"))
-    for k, (x, y) in enumerate(lines if name == "profit" else ()):
-        chart.point(float(x[best[k]]), float(y[best[k]]), colour(k), size=4.0)
-        named = f"{models[k].name}: best at {x[best[k]]:,.0f}"
-        chart.marks = [m._replace(words=named) if m.tag == f'data-curve="{k}"' else m for m in chart.marks]
-        if len(models) == 1:
-            chart.label(float(x[best[k]]), float(y[best[k]]), named.partition(": ")[2], aside=6.0)
     return chart
 
 
@@ -368,49 +352,8 @@ def qrecall(result: Any, *, areas: bool | None = None, band: bool | None = None)
     return chart
 
 
-def quota_rates(result: Any) -> Chart:
-    """Hit rate and Qrecall of one model at each number of places (Arbel & Rokach Fig. 5).
-
-    They meet where there are as many places as positives.
-    """
-    models = models_of(result)
-    if len(models) > 1:
-        raise InputError(None, "hit rate and Qrecall on one plot show one model", "plot one of the models")
-    chart = over_places(result, name="hit_rate", band=False)
-    positives = float(models[0].ranking.n_pos)
-    chart.marks, chart.y, chart.y_name = [], (0.0, 1.0), "rate"
-    chart.upright(positives)
-    chart.label(positives, 0.02, f"{count(positives)} positives")
-    for k, name in enumerate(("hit_rate", "qrecall")):
-        line = next(mark for mark in over_places(result, name=name, band=False).marks if mark.words == models[0].name)
-        chart.line(line.x, line.y, colour(k), dash(k), words=_BY_PLACES[name])
-    return chart
-
-
-def deciles(result: Any) -> Chart:
-    """Lift in each tenth of the list (not cumulative), a bar for each model."""
-    models = models_of(result)
-    tables = [ev.lift_table(10).column("lift") for ev in models]
-    most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
-    first = "; ".join(f"{ev.name} {table[0]:.2f}" for ev, table in zip(models, tables, strict=True))
-    words, across = f"Lift in the first tenth: {first}.", "tenth of the list, best first"
-    chart = Chart("Lift by tenths of the list", words, (0.5, 10.5), (0.0, 1.1 * most), across)
-    chart.y_name = "times as many as by chance"
-    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
-    wide = 0.8 / len(tables)
-    for k, table in enumerate(tables):
-        for portion, lift in enumerate(table, 1):
-            if lift == lift:
-                chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
-            if lift == lift and len(models) == 1:
-                chart.label(portion, lift + 0.02 * most, f"{lift:.2f}", anchor="middle", aside=0.0)
-    chart.reference(chart.x, [1.0, 1.0])
-    chart.key = [(ev.name, colour(k)) for k, ev in enumerate(models)] if len(models) > 1 else []
-    return chart
-
-
 def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, named: bool = True) -> Chart:
-    """Shares of the positives and of the negatives by score, with the cut; at a ``threshold`` the errors are dark."""
+    """Shares of the positives and of the negatives by score, with the cut."""
     models = models_of(result)
     if len(models) > 1:
         raise InputError(None, "a histogram shows one model", "plot one of the comparison's evaluations")
@@ -429,17 +372,6 @@ def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, na
         if all(share == share for share in shares[side]):
             chart.steps(edges, shares[side], paint, 0.55)
     chart.key = [("positive", POSITIVES), ("negative", NEGATIVES)]
-    if cut is not None and threshold is not None:
-        for side, paint in (("negative", "#555555"), ("positive", POSITIVES)):
-            fine = np.union1d(edges, [np.clip(threshold, edges[0], edges[-1])])
-            heights = np.array(shares[side])[np.clip(np.searchsorted(edges, fine[:-1], "right") - 1, 0, bins - 1)]
-            wrong = (fine[:-1] >= threshold) == (side == "negative")
-            chart.steps(fine.tolist(), np.where(wrong, heights, 0.0).tolist(), paint, 0.85)
-        lost, taken = 1.0 - cut.recall, cut.fpr
-        chart.key = [
-            (f"false negatives ({lost:.0%} of the positives)", POSITIVES),
-            (f"false positives ({taken:.0%} of the negatives)", "#555555"),
-        ]
     if cut is not None:
         chart.upright(cut.threshold)
     return chart
@@ -450,24 +382,18 @@ def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, na
 _ROW = 36  # pixels of a model in a picture of dots: a line of words above its marks
 
 
-def dots_chart(
-    rows: Sequence[Mapping[str, Any]],
-    end: float,
-    chance: float,
-    *,
-    x_name: str = "",
-    title: str = TITLES["dots"],
-    reference: str = "random choice",
-) -> Chart:
+def dots_chart(rows: Sequence[Mapping[str, Any]], end: float, chance: float) -> Chart:
     """A row for each model: its value as a dot, its interval as a line, the next list as a pale bar; chance dotted.
 
     A page's script finds the marks by their ``data-`` attributes.
     """
     area = PlotArea(400, 58 + _ROW * len(rows), 12.0, 388.0, 16.0, 20.0 + _ROW * len(rows))
-    across = x_name or f"positives among {pluralize(end, 'place')}"
+    across = f"positives among {pluralize(end, 'place')}"
     each = "; ".join(f"{row['name']} {row['words']}" for row in rows)
-    words = f"{each}; {reference}: {rounded(chance)}."
-    chart = Chart(title, words, (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area)
+    beside = f"random choice: {rounded(chance)}"
+    chart = Chart(
+        TITLES["dots"], f"{each}; {beside}.", (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area
+    )
     chart.name, chart.linked = "dots", "data-dots"
     chart.reference([chance, chance], chart.y, tag="data-chance")
     for k, row in enumerate(rows):
@@ -480,22 +406,16 @@ def dots_chart(
         chart.label(0.0, height + 0.32, clipped(row["name"]), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
         chart.label(end, height + 0.32, row["words"], tag=f'data-found="{k}"', anchor="end", aside=0.0)
     anchor = "end" if chance > 0.6 * end else "start"
-    beside = f"{reference}: {rounded(chance)}"
     chart.label(chance, len(rows) + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
 
 
-def found_rows(
-    evaluations: Sequence[Evaluation], quota: Any, coming: Mapping[str, Any] = MappingProxyType({})
-) -> list[dict[str, Any]]:
-    """What each model finds at a quota, the interval of the average, and what to expect of the next list.
-
-    ``coming``: what a plan expects of the next list, which it knows better.
-    """
+def found_rows(evaluations: Sequence[Evaluation], quota: Any) -> list[dict[str, Any]]:
+    """What each model finds at a quota, the interval of the average, and what to expect of the next list."""
     rows = []
     for k, ev in enumerate(evaluations):
         point = ev.at(quota=quota)
-        low, high = coming.get(ev.name, point.next_hits)
+        low, high = point.next_hits
         then = f" (next list {count(low)} to {count(high)})" if low == low else ""
         row = {"name": ev.name, "model_number": k, "value": point.tp, "next_low": low, "next_high": high}
         row |= dict(zip(("low", "high"), point.expected_hits.interval, strict=True))
@@ -510,11 +430,10 @@ def found(result: Any, *, quota: int | None = None) -> Chart:
     if places is None or models[0].rows.batched:
         raise InputError("quota", "is missing", "give {quota}: places in one list")
     rows = sorted(found_rows(models, places), key=lambda row: -row["value"])
-    level = f"{models[0].settings.level:.0%}"
-    explained = f"dot: this list · line: {level} interval of the average · pale: range to expect on the next list"
-    across = f"positives among {pluralize(places, 'place')}\n{explained}"
-    chance = places * models[0].facts["share_positive"]
-    return dots_chart(rows, places, chance, title=_found(result, places), x_name=across, reference="chance")
+    chart = dots_chart(rows, places, places * models[0].facts["share_positive"])
+    level, chart.title = f"{models[0].settings.level:.0%}", _found(result, places)
+    chart.x_name += f"\ndot: this list · line: {level} interval of the average · pale: range to expect on the next list"
+    return chart
 
 
 def differences(comparison: Comparison, key: str) -> Chart:
@@ -1020,11 +939,9 @@ def confidence(ev: ClassEvaluation) -> Chart:
 FIGURES: dict[str, Callable[..., Chart]] = {
     **{name: partial(rates, name=name) for name in ("roc", "precision_recall")},
     "found": found,
-    **{name: partial(over_places, name=name) for name in ("gain", "lift", "hit_rate", "profit")},
+    **{name: partial(over_places, name=name) for name in ("gain", "lift", "hit_rate")},
     "qrecall": qrecall,
-    "quota_rates": quota_rates,
     "tpr_fpr": tpr_fpr,
-    "deciles": deciles,
     "histogram": histogram,
     "reliability": reliability_chart,
     "calibration": calibration,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,9 +20,6 @@ from ..table import Figure, Section, pluralize, to_jsonable
 from ..types import FilePath
 from .explorer import explorer
 from .render import asset, fill
-
-if TYPE_CHECKING:
-    from ..decide.planning import Plan
 
 
 def write_page(result: Any, path: FilePath, **options: Any) -> Path:
@@ -50,22 +47,20 @@ def page(
     cost: float | None = None,
     value: float | None = None,
     quota: int | float | None = None,
-    plan: Plan | None = None,
     **options: Any,
 ) -> str:
     """The page as text: the answer first, the places as an explorer where the data allow one, the rest folded.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; a ``plan`` takes the place of the answer. Further options are those of the result's sections:
+    hit add profit. Further options are those of the result's sections:
     ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns).
     """
     if not hasattr(result, "to_html"):
         raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
-    sections = list(result.sections(detail=True, **options))
-    sections = _in_order(sections if plan is None else [*plan.sections(), *sections[1:]], options)
+    sections = _in_order(list(result.sections(detail=True, **options)), options)
     prices = {"cost": cost, "value": value}
-    asked = plan is None and not options.get("cost_fp") and not hasattr(result, "by")
-    return _shell(result, title, sections, **_explorer(sections, quota, prices, asked, plan))
+    asked = not options.get("cost_fp") and not hasattr(result, "by")
+    return _shell(result, title, sections, **_explorer(sections, quota, prices, asked))
 
 
 # The titles of sections that have none of their own; others without one belong to the section before them.
@@ -108,11 +103,7 @@ def _in_order(sections: Sequence[Section], options: Mapping[str, Any]) -> list[S
 
 
 def _explorer(
-    sections: Sequence[Section],
-    quota: int | float | None,
-    prices: Mapping[str, Any],
-    asked: bool,
-    plan: Plan | None = None,
+    sections: Sequence[Section], quota: int | float | None, prices: Mapping[str, Any], asked: bool
 ) -> dict[str, Any]:
     """What takes the place of the gain curve on a page: the explorer of the models that it shows."""
     figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
@@ -121,9 +112,8 @@ def _explorer(
         return {}
     models = places.parts[0].of
     asked = asked and (models[0].quota is not None or models[0].quotas is not None) and quota is None
-    shown = explorer(
-        models, quota=quota, **prices, leads=figures.get("dominance", {}).get("stretches"), asked=asked, plan=plan
-    )
+    leads = figures.get("dominance", {}).get("stretches")
+    shown = explorer(models, quota=quota, **prices, leads=leads, asked=asked)
     return {"explorer": shown, "data": packed(shown.pop("data")), "script": "page.js"}
 
 

@@ -36,14 +36,10 @@ def segment_sections(
     terms: Terms = PYTHON,
     all_measures: bool = False,
     detail: bool = False,
-    fairness: bool = False,
     measures: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Section]:
-    """The sections of an evaluation or a comparison by segment; ``measures``: those to show. In ``detail``, all rows.
-
-    ``fairness``: also who gets the places of one list.
-    """
+    """The sections of an evaluation or a comparison by segment; ``measures``: those to show. In ``detail``, all."""
     overall: Any = result.overall
     models: Any = getattr(result, "models", None)
     first: Segments = result if models is None else next(iter(models.values()))  # type: ignore[assignment]
@@ -58,8 +54,9 @@ def segment_sections(
         keys = [key for name in usual for key in keys if first.specs[key].measure.name == name] or keys
     facts = next(iter(overall.sections(terms=terms))).sentences
     rows: list[dict[str, Any]]
+    title_by = "Segments" if tuple(result.by) == ("segment",) else f"Segments by {', '.join(result.by)}"
     if models is None:
-        rows, title = short_segment_rows(first, keys, named=named), _title(result.by)
+        rows, title = short_segment_rows(first, keys, named=named), title_by
         yield Section("answer", [*sentences(first, keys, named=named), *facts])
         few = [*rows[:_SHORT], rows[-1]] if len(rows) - 1 > _SHORT else rows
     else:
@@ -76,18 +73,14 @@ def segment_sections(
         in_full = list(_wide_tables(first, keys) if models is None else _wide_model_tables(result, keys))
     left = f"{len(rows) - len(few):,} more segments: {IN_FULL if detail else '--all'}"
     tables = [Table(few, "" if detail and models is None else title), *([left] if len(few) < len(rows) else [])]
-    yield Section("segments", [*figures, *(in_full if all_measures and not detail else tables)], _title(result.by))
+    yield Section("segments", [*figures, *(in_full if all_measures and not detail else tables)], title_by)
     if detail:
         yield Section("segments_in_full", in_full, IN_FULL)
     shared = first.shared if models is None else None
-    if shared is not None and (fairness or (wide and not first.trends)):
+    if shared is not None and wide:
         yield _one_list(shared)
     if detail:
         yield from islice(result.whole.sections(terms=terms, detail=True, **options), 1, None)
-
-
-def _title(by: Sequence[str]) -> str:
-    return "Segments" if tuple(by) == ("segment",) else f"Segments by {', '.join(by)}"
 
 
 def _figures(result: Any, keys: Sequence[str], *, named: bool) -> list[Figure]:

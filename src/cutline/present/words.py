@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Spec
 from ..decide.error_costs import ErrorPrices
-from ..decide.thresholds import find_cut
 from ..errors import PYTHON, InputError, Terms
 from ..estimate import Estimate
 from ..evaluation import notices_of
@@ -28,7 +27,6 @@ from ..table import (
     p_value,
     pluralize,
     round_up,
-    values_of,
 )
 from .plot_data import models_of
 from .render import explained
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..decide.error_costs import Cheapest
     from ..decide.operating import OperatingPoint
-    from ..decide.thresholds import Cut
     from ..evaluation import Evaluation
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -112,24 +109,18 @@ def evaluation_sections(
     terms: Terms = PYTHON,
     all_measures: bool = False,
     detail: bool = False,
-    cut: Cut | None = None,
     measures: Sequence[str] = (),
     list_size: int | None = None,
     **options: Any,
 ) -> Iterator[Section]:
     """The sections of an evaluation; in ``detail``, what a page adds (options: see ``detail_sections``).
 
-    ``cut``: a cut that was chosen on these rows, which takes the quota's place. ``measures``: those that were asked for
-    by name, which the answer gives first. ``list_size``: of the next list, for which the answer tells the hits first.
+    ``measures``: those that were asked for by name, which the answer gives first. ``list_size``: of the next list, for
+    which the answer tells the hits first.
     """
-    point = cut_point(ev) if cut is None else cut.point
+    point = cut_point(ev)
     batched = ev.rows.batched and ev.quota is not None
-    if cut is not None:
-        end = "the end of the list" if cut.threshold == -math.inf else f"{cut.threshold:.6g}"
-        at_cut = [f"Cut at {end}: {cut.note}. The intervals below take this cut as fixed."]
-    else:
-        at_cut = point_sentences(ev, point)
-    at_cut, more = _with_worth_and_size([ev], at_cut, list_size, asked=_asked(ev, measures))
+    at_cut, more = _with_worth_and_size([ev], point_sentences(ev, point), list_size, asked=_asked(ev, measures))
     if ev.cut_by in _WORTH_ORDERS and not detail:  # the list that is cut is another one than that of the scores
         point = None
     ties, tied = [], ev.facts["tied_pairs"]
@@ -145,7 +136,7 @@ def evaluation_sections(
     yield from more
     yield from filter(None, [places_section([ev], detail=detail)])
     if point is not None:
-        where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
+        where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None else "At the threshold"
         taken = cut_words(point) if not bucketed else f"score > {point.threshold:.6g} and a part of the next bucket"
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
@@ -197,7 +188,6 @@ def comparison_sections(
     terms: Terms = PYTHON,
     all_measures: bool = False,
     pairs: bool = False,
-    why: bool = False,
     detail: bool = False,
     cheapest: Cheapest | None = None,
     measures: Sequence[str] = (),
@@ -207,7 +197,7 @@ def comparison_sections(
     """The sections of a comparison; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
-    models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
+    models. ``measures``: those that were asked for by name; the answer gives the first
     of them before that of the places. ``list_size``: of the next list, for which the answer tells the hits first.
     """
     evaluations = list(comparison.evaluations.values())
@@ -265,9 +255,7 @@ def comparison_sections(
     if cheapest is not None and (detail or all_measures):
         yield Section("costs", [*cheapest.conditions, cheapest.others], "Costs of errors")
     goals = [] if _one_class(first) else comparison.recommendations.values()
-    if goals and why:
-        yield Section("goals", [f"{GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
-    elif goals:
+    if goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
         yield from detail_sections(comparison, evaluations, **options)
@@ -889,7 +877,7 @@ def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -
 
 
 def chart_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
-    """The whole list: curves, tenths and scores; those that the data do not allow are left out."""
+    """The whole list: curves and scores; those that the data do not allow are left out."""
     first = evaluations[0]
     if not 0 < first.facts["positives"] < first.facts["rows"]:
         return None
@@ -897,8 +885,6 @@ def chart_section(evaluations: Sequence[Evaluation], *, detail: bool = False) ->
     whole = not (first.facts["weighted"] or first.rows.batched)
     if detail or not whole:
         figures.append(Figure("precision_recall", evaluations))
-    if detail and not first.facts["weighted"] and first.facts["rows"] >= 10:
-        figures.append(Figure("deciles", evaluations))
     several = len(evaluations) > 1
     if detail or not several:
         for k, ev in enumerate(evaluations[:_MOST_HISTOGRAMS]):
@@ -961,16 +947,9 @@ def _calibration(usable: Mapping[int, Evaluation]) -> Section:
 def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, float]) -> Iterator[Section]:
     """The cheapest cut, and net benefit by threshold probability where the models give probabilities."""
     parts: list[Any] = []
-    if prices:
-        if hasattr(result, "cheapest"):
-            cheapest = result.cheapest(**prices)
-            parts += cheapest.answer
-        else:
-            how = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
-            cut = find_cut(result.sample, result.ranking, {}, prices, None, **how)
-            costs = [format_value(price) for price in prices.values()]
-            errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
-            parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
+    cheapest = result.cheapest(**prices) if prices and hasattr(result, "cheapest") else None
+    if cheapest is not None:
+        parts += cheapest.answer
     try:
         curves = {k: ev.decision_curve() for k, ev in usable.items()}
     except InputError:  # a stream keeps no rows
@@ -984,7 +963,7 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         )
         drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
         parts += [*drawn, costs_told]
-    if prices and hasattr(result, "cheapest"):
+    if cheapest is not None:
         parts += cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")

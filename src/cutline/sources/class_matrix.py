@@ -123,22 +123,6 @@ def find_class_columns(
     return found[0] if found else None
 
 
-def find_class_models(table: DuckTable | MemoryTable, label: str | None) -> tuple[ClassColumns, tuple[str, ...]] | None:
-    """The columns of several models with a score for each class (lda_A … lda_Z, trees_A …), and a pattern for each."""
-    names = table.names
-    for one in [label] if label is not None else _label_columns(table, names):
-        labels = [str(value) for value in table.values_of(one, MOST_CLASSES + 1) if value is not None]
-        if not 2 < len(labels) <= MOST_CLASSES:
-            continue
-        affixes = [ends for ends in class_affixes([n for n in names if n != one], labels) if any(ends)]
-        columns = tuple(f"{before}{kind}{after}" for before, after in affixes for kind in labels)
-        if len(affixes) > 1:
-            patterns = tuple(f"{before}*{after}" for before, after in affixes)
-            by = f"{len(affixes)} models with a score column for each class ({listed(patterns)})"
-            return ClassColumns(one, columns, tuple(labels), None, by), patterns
-    return None
-
-
 def _of_label(
     table: DuckTable | MemoryTable,
     label: str,

@@ -51,7 +51,6 @@ class MemoryTable:
     def __init__(self, name: str, names: Sequence[str], get: Callable[[int], Any], native: Any = None) -> None:
         self.name, self.headings, self.get, self.native = name, list(names), get, native
         self.names = named_apart(self.headings)
-        self.kept: NDArray[np.intp] | None = None  # the rows of the source that are here, where some were left out
 
     def column(self, name: str, role: str) -> Any:
         """A column by its name; raises an error for one that is not there, or that several are called."""
@@ -65,15 +64,9 @@ class MemoryTable:
         """How many rows it has."""
         return len(self.column(self.names[0], "label"))
 
-    def only(self, rows: NDArray[np.intp]) -> MemoryTable:
-        """Some of the rows; errors name them by their numbers in the source."""
-        table = MemoryTable(self.name, self.headings, lambda k: taken_cells(self.get(k), rows), self.native)
-        table.kept = rows if self.kept is None else self.kept[rows]
-        return table
-
     def source_row(self, row: int) -> int:
         """The number of a row in the source."""
-        return row if self.kept is None else int(self.kept[row])
+        return row
 
     def read(self, names: Sequence[str], role: str) -> Iterator[Any]:
         """Columns as they stand."""
@@ -124,8 +117,6 @@ class MemoryTable:
                 refused.append(error.located({role: name}))
         if refused:
             first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing comes first
-            if isinstance(first.row, int):
-                first = first.but(row=self.source_row(first.row))
             if first.remedy == rules.FILL_IN:
                 first = first.but(remedy=rules.drop(int(lacking_rows(columns.values()).sum())))
             raise first
@@ -143,7 +134,7 @@ class MemoryTable:
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
         clusters, *keys = crossed.get("clusters"), crossed.get("segment"), crossed.get("batch")
-        facts = None if clusters is None else clusters.codes, dropped, tuple(understood), None if dropped else self.kept
+        facts = None if clusters is None else clusters.codes, dropped, tuple(understood), None
         rows = LoadedColumns(positive, scores, weight, *facts, *keys)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 

@@ -8,14 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError, listed, show
-from . import rules
-from .arrays import as_column
 from .duckdb import DuckTable, Machine, open_table
 from .file_formats import TextFormat
-from .frames import LoadedColumns, MemoryTable, frame_of, is_from, lacking_cells, no_table, taken_cells
+from .frames import LoadedColumns, MemoryTable, frame_of, is_from, no_table
 from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check, lacking_sql, role_word
 
 IN_MEMORY = 1_000_000  # rows that are loaded; chosen by hand: every machine has room for so many
@@ -126,25 +122,26 @@ def only_rows(table: Any, text: Any) -> Any:
     example = "write e.g. \"month >= 6 and region = 'north'\", names with other signs in double quotes"
     if not isinstance(text, str):
         raise InputError("where", f"must be a condition as text, got {show(text)}", example)
+    if isinstance(table, MemoryTable):
+        raise InputError("where", "is for files and databases, and this table is in memory", "leave its rows out there")
     names = [n for n in table.names if isinstance(n, str) and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", text)]
-    source = _in_duckdb(table, names) if isinstance(table, MemoryTable) else table
-    columns = [source.named[name] for name in names]
-    lacks = {column.name: f"({lacking_sql(source.dialect, column)})" for column in columns}
+    columns = [table.named[name] for name in names]
+    lacks = {column.name: f"({lacking_sql(table.dialect, column)})" for column in columns}
     texts = [column for column in columns if column.kind == "text"]
     types = {"DOUBLE": "TRY_CAST({0} AS DOUBLE) IS NULL", "BOOLEAN": "{1} NOT IN ('true', 'false')"}
     failing = [
-        f"NOT {lacks[c.name]} AND {wrong.format(c.sql, source.dialect.folded(c.sql))}"
+        f"NOT {lacks[c.name]} AND {wrong.format(c.sql, table.dialect.folded(c.sql))}"
         for c in texts
         for wrong in types.values()
     ]
-    fails = iter(source.count(failing) if failing else [])
+    fails = iter(table.count(failing) if failing else [])
     kinds = {c.name: [kind for kind in types if not next(fails)] for c in texts}
     cells = {}
     for column in columns:
         kind = [*kinds.get(column.name, ()), column.type][0]
         cells[column.name] = f"CASE WHEN NOT {lacks[column.name]} THEN CAST({column.sql} AS {kind}) END"
     try:
-        found = source.only(text, cells)
+        found = table.only(text, cells)
         rows = found.count_rows()
     except InputError as error:
         if unknown := re.search(r"""column.*? ["`'](.+?)["`']""", error.problem):
@@ -152,30 +149,7 @@ def only_rows(table: Any, text: Any) -> Any:
         raise InputError("where", f"is {show(text)}: {error.problem}", example) from None
     if not rows:
         raise InputError("where", f"leaves no row of {table.name}: {show(text)}", "change the condition")
-    return table.only(found.values([found.row])[0]) if source is not table else found
-
-
-def _in_duckdb(table: MemoryTable, names: Sequence[str]) -> DuckTable:
-    """Columns in memory as DuckDB can be asked about them: numbers and dates as they are, everything else as text."""
-    import duckdb
-
-    arrays: dict[str, Any] = {"n": np.arange(table.count_rows())}
-    for k, name in enumerate(names):
-        cells = table.column(name, "condition")
-        there = np.flatnonzero(~lacking_cells(cells))
-        held = as_column(taken_cells(cells, there), "where") if len(there) else np.empty(0)
-        if held.dtype.kind not in "biufM":
-            held = np.array([rules.as_text(cell) for cell in held.tolist()], object)
-        if len(there) < len(arrays["n"]):
-            some, held = held.tolist(), np.full(len(arrays["n"]), None, object)
-            held[there] = some
-        arrays[f"c{k}"] = held
-    connection = duckdb.connect()
-    connection.register("cutline_cells", arrays)
-    types = [str(kind) for kind in connection.sql("SELECT * FROM cutline_cells LIMIT 0").types[1:]]
-    columns = [Column(name, f"c{k}", kind) for k, (name, kind) in enumerate(zip(names, types, strict=True))]
-    columns.append(Column("", "n", "BIGINT"))  # a condition may name no column
-    return DuckTable(table.name, columns, "cutline_cells", connection.sql, connection.interrupt)
+    return found
 
 
 def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -> LoadedColumns | Checked:

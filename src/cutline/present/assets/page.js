@@ -64,9 +64,6 @@
   }
   const hitsAt = (model, i) => (elsewhere() ? foundElsewhere(model, stops[i]).hits : model.hits[i]);
 
-  // A plan allows for the optimism of choosing its cut, so its numbers stand at its cut and prices.
-  const planned = (q) => (data.plan && q === data.plan.quota && state.cost === data.cost && state.value === data.value && !elsewhere() ? data.plan : null);
-
   // What a model gives under the settings of the reader. Sentence, picture, table and captions all show this.
   function figuresOf(model, k) {
     const all = positivesNow();
@@ -77,7 +74,7 @@
       const within = known ? [model.expected[0][i], model.expected[1][i]] : null;
       return {
         hits, within, q, threshold: model.threshold[cut.above], rate: hits / q, recall: hits / all, lift: (hits * rows) / (q * all),
-        next: known ? (planned(q) || { next: model.next.map((ends) => ends[i]) }).next : null, rateWithin: within && within.map((v) => v / q),
+        next: known ? model.next.map((ends) => ends[i]) : null, rateWithin: within && within.map((v) => v / q),
         recallWithin: known ? model.found.map((ends) => ends[i]) : null,
         tie: known && model.ties && model.ties[0][i] !== model.ties[1][i] ? model.ties.map((ends) => ends[i]) : null,
       };
@@ -202,7 +199,7 @@
         next: !range && f.next && [between(f.next, number)],
         threshold: !range && [f.threshold === null ? "takes all" : String(f.threshold), f.tie ? `tie: ${between(f.tie, number)} hits` : ""],
         missed: !range && [number(all - f.hits)], wrong: !range && [number(q - f.hits)], spared: !range && [number(rows - all - q + f.hits)],
-        profit: !range && hasProfit() && [money(worth(f.hits)), planned(q) ? between(planned(q).profit, money) : f.within ? between(f.within.map(worth), money) : ""],
+        profit: !range && hasProfit() && [money(worth(f.hits)), f.within ? between(f.within.map(worth), money) : ""],
       };
       for (const [name, { row, cells }] of Object.entries(rowsOf)) {
         row.hidden = !texts[name];
@@ -255,9 +252,9 @@
     $("best").hidden = !hasProfit() || elsewhere();
     $("best-go").hidden = best.at === null;
     state.best = best.at;
-    const who = models.length > 1 ? ` (${best.name})` : "", plan = best.at === null ? null : planned(stops[best.at]);
+    const who = models.length > 1 ? ` (${best.name})` : "";
     $("best-words").textContent = best.at === null ? "No number of places makes a profit."
-      : `Most profit on these data: ${money(best.worth)} at ${counted(stops[best.at], "place")}${who}.${plan ? ` Expect about ${plan.expected} on new data.` : " It was chosen on these data, so expect less on new data."}`;
+      : `Most profit on these data: ${money(best.worth)} at ${counted(stops[best.at], "place")}${who}. It was chosen on these data, so expect less on new data.`;
   }
 
   // ---------------------------------------------------------------------------------------------- charts over places
