@@ -208,7 +208,7 @@ def test_processes_change_nothing() -> None:
 
 
 @pytest.mark.usefixtures("always_parallel")
-def test_threads_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_after_the_other_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = both(1)
     monkeypatch.setitem(sys.modules, "joblib", None)
     for one, three in zip(alone, both(3), strict=True):
@@ -218,7 +218,7 @@ def test_threads_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("always_parallel")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_a_fit_comes_through(monkeypatch: pytest.MonkeyPatch, n_jobs: int) -> None:
-    """Also from a thread; no further fits are started."""
+    """No further fits are started."""
     monkeypatch.setitem(sys.modules, "joblib", None)
     fits = itertools.count()
 
