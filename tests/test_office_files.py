@@ -274,6 +274,7 @@ def test_the_message_on_a_reversed_score_names_the_option(tmp_path: Path) -> Non
     assert "--negate" in run("evaluate", tmp_path / "t.csv", "--label", "y", "--score", "marker").output
 
 
+@pytest.mark.integration
 def test_the_same_options_on_a_cluster(spark: Any, tmp_path: Path) -> None:
     """Conditions, a changed sign and labels spelled in several ways: as in memory."""
     source("parquet", tmp_path)

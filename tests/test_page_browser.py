@@ -17,7 +17,7 @@ import pytest
 import cutline as cl
 from cutline.table import count
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("browser")]  # one browser for all of them
 
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
 FLAGS = [

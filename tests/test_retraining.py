@@ -120,6 +120,7 @@ def test_signal_is_found_and_the_result_reads_well() -> None:
     assert len(as_dict["null"]) == test.n_permutations == 200
 
 
+@pytest.mark.integration
 def test_type_one_error_of_refitting_without_signal() -> None:
     rejected = 0
     for seed in range(200):

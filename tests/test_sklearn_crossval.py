@@ -105,6 +105,7 @@ def test_every_measure_and_the_tables() -> None:
     assert result.to_polars().height == len(result)
 
 
+@pytest.mark.integration
 def test_the_corrected_interval_holds_what_the_plain_one_misses() -> None:
     """On made data the mean AUC of models trained on as many rows is known. Forty samples, so the bounds are loose."""
     rng = np.random.default_rng(7)
@@ -169,6 +170,7 @@ def test_equal_estimators_are_not_tested_and_bad_calls_are_refused() -> None:
         evaluate_cv(MODEL, X, Y, margin=0.1)
 
 
+@pytest.mark.integration
 def test_the_corrected_test_rejects_equal_learners_about_as_often_as_it_says() -> None:
     """Two learners that are equally good by design: each sees its own half of exchangeable features."""
     from sklearn.compose import ColumnTransformer

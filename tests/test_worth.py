@@ -319,6 +319,7 @@ def test_value_per_cost_makes_the_most_of_a_budget(path: str) -> None:
         cl.plan(y, p, value=v, cut_by="value_per_cost")
 
 
+@pytest.mark.integration
 def test_a_difference_of_skewed_amounts_is_wide_enough() -> None:
     """Two similar models on lognormal amounts: an interval by Student's t held the difference in 80 to 88%."""
     rng = np.random.default_rng(2)
