@@ -65,10 +65,10 @@ def main() -> None:
             measures=["roc_auc", "recall", "false_positive_rate", "brier_score"],
         ).segments
         shared = seg.at(quota=1000)
-        for part in (seg.table, seg.differences(), shared):
+        for part in (seg, seg.differences(), shared):
             print(part, end="\n\n")
     both = cl.evaluate(rows, label="default", score="p", by=["sex", "education"], measures=["roc_auc"]).segments
-    print(both.table, both.differences(), sep="\n\n")
+    print(both, both.differences(), sep="\n\n")
 
 
 if __name__ == "__main__":
