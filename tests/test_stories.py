@@ -104,3 +104,25 @@ def test_decisions_run_on_invented_clients(monkeypatch: pytest.MonkeyPatch, caps
         "gate",
     ):
         assert part in said
+
+
+def test_segments_of_credit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd = pytest.importorskip("pandas")
+    spec = importlib.util.spec_from_file_location("credit_segments", ROOT / "examples" / "credit_segments.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.3
+    groups = {"sex": rng.choice(["men", "women"], 2000), "education": rng.choice(["school", "university"], 2000)}
+    rows = pd.DataFrame({"default": y.astype(int), "p": 1 / (1 + np.exp(1 - y - rng.normal(size=2000))), **groups})
+    monkeypatch.setattr(module, "scored", lambda path: rows)
+    (tmp_path / module.CREDIT).touch()
+    monkeypatch.setattr("sys.argv", ["credit_segments.py", "--data", str(tmp_path)])
+    module.main()
+    said = capsys.readouterr().out
+    for part in ("Segments by sex", "Segments by sex, education", "Four-fifths rule", "men × university"):
+        assert part in said
