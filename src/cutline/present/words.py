@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -497,15 +498,27 @@ def short_measures(ev: Evaluation) -> list[str]:
 
 
 def measure_rows(ev: Any) -> list[dict[str, Any]]:
-    """Rows of every measure, with what another name for the same number is."""
+    """Rows of every measure; what is one number under several names has one row, which tells them all."""
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
+    others: dict[str, list[str]] = {}  # the names that join a row
+    for key, spec in ev.specs.items():
+        of_auc = spec.measure.line_of_auc is not None and key != "roc_auc"
+        home = "roc_auc" if of_auc else re.split(r"\W", spec.measure.same_as)[0]
+        if home not in ev.estimates or home == key:
+            continue
+        if of_auc or math.isclose(ev.estimates[home].value, ev.estimates[key].value, rel_tol=1e-12):
+            others.setdefault(home, []).append(f"{key} {format_value(ev.estimates[key].value)}")
+    joined = {text.split()[0] for texts in others.values() for text in texts}
     rows = []
     for key, spec in ev.specs.items():
+        if key in joined:
+            continue
         e, one, name = ev.estimates[key], spec.measure, str(replace(spec, threshold=None))
         if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
             name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
         moves = "depends on the prevalence" if key in getattr(ev, "moved", ()) else ""
         notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), spec.remark]
+        notes.append("the same number: " + ", ".join(others[key]) if key in others else "")
         notes.append(one.same_as and f"same as {one.same_as}")
         # a measure between −1 and 1 whose ideal is 0 has no better end
         arrow = "→ 0" if one.perfect == 0.0 and one.range[0] < 0.0 else ARROWS[spec.better]
