@@ -6,8 +6,8 @@
     python benchmarks/extrapolation_intervals.py --stored [--draws 12] [--former]
 
 Every population is drawn by a random seed: its dimension, its noise, its tails and the number of classes seen. Its
-true accuracies come from many thousands of its classes. The constants of the intervals were chosen on seeds 0 to 3,
-100 and 101; seed 6 was looked at before their last change, seed 8 was not. ``--other`` draws other kinds of
+true accuracies come from many thousands of its classes. The constants of the intervals were chosen on seed 20, with and
+without ``--other``; seed 30 was looked at before their last change. ``--other`` draws other kinds of
 populations: binary codes, classes that attract answers, irregular noise of the scores, clumps inside clumps, few
 dimensions out of many, skewed places and noise, rounded squares, easy and hard classes, and accuracies close to 1.
 ``--stored`` takes random parts of Chinese characters, faces, handwritten characters and letters instead
@@ -115,7 +115,7 @@ def population(family: str, number: int, seed: int) -> Population:
 
 
 def other_population(family: str, number: int, seed: int) -> Population:
-    """One random population of a kind on which nothing was chosen; its last column is a class's pull or difficulty."""
+    """One random population of another kind; its last column is a class's pull or difficulty."""
     rng = np.random.default_rng([seed, number, 1000 + OTHERS.index(family)])
     seen = int(np.exp(rng.uniform(np.log(25), np.log(250))))
     sizes = tuple(min(round(seen * t), MANY) for t in (1.2, 3, 12))

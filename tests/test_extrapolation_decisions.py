@@ -61,22 +61,23 @@ def test_the_half_width_is_that_of_the_formula(ex: Extrapolation) -> None:
     estimate, law = ex.accuracy(k), ex.favorability
     seen, error = ex.observed.test_accuracy, ex.observed.standard_error[-1]
     alone = (law.accuracy(2 * n - 1) - law.accuracy(n) ** 2)[0] / n
-    variance = 0.9 * error**2 / alone * (law.accuracy(2 * k - 1) - law.accuracy(k) ** 2)[0] / n
+    fitted = float(law.accuracy(n)[0])
+    settled = alone * n / (fitted * (1 - fitted))
+    variance = error**2 / alone * (law.accuracy(2 * k - 1) - law.accuracy(k) ** 2)[0] / n
     inside, growth = (n * estimate.value + 0.5) / (n + 1), np.log(k / n)
-    centre, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
+    centre, scatter = np.log(inside / (1 - inside)), np.sqrt(variance) / (inside * (1 - inside))
     assert error**2 > alone  # so that the cases of a class do not count as more errors
 
     def place(accuracy: float) -> float:
         smooth = (n * accuracy + 0.5) / (n + 1)
         return float(np.log(smooth / (1 - smooth)))
 
-    members = [ex.by_method(k)[name] for name in ex.plausible]
-    gap = max(place(seen) - place(law.accuracy(n)[0]), 0.0)
-    above = np.hypot(0.2 * (place(max(members)) - centre), 1.5 * gap)
-    below = 0.3 * (centre - place(min(members)))
-    for end, sign, b, far in ((estimate.low, -1, 1.15, below), (estimate.high, 1, 0.55, above)):
-        untested = b * (1 + 0.1 * growth) / np.sqrt(0.8 + (1 - seen) * n)
-        half = np.sqrt(variance / slope**2 + untested**2 + far**2)
+    lowest = min(ex.by_method(k)[name] for name in ex.plausible)
+    untested = 1.05 * (1 + 0.1 * growth) / np.sqrt(0.65 + (1 - seen) * n)
+    below = np.sqrt((2 * settled * scatter) ** 2 + untested**2 + (0.25 * (centre - place(lowest))) ** 2)
+    gap = max(place(seen) - place(fitted), 0.0)
+    above = np.sqrt((1.2 * scatter) ** 2 + (0.25 * untested**2) ** 2 + (1.5 * gap) ** 2)
+    for end, sign, half in ((estimate.low, -1, below), (estimate.high, 1, above)):
         expected = ((n + 1) / (1 + np.exp(-centre - sign * half)) - 0.5) / n
         assert end == pytest.approx(expected, abs=0.002)  # near k1 the ends are led on from those seen
 
