@@ -299,13 +299,34 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
 
 def test_the_guide_shows_what_runs(spark: Any, tmp_path: Path) -> None:
     guide = (Path(__file__).parents[1] / "docs" / "files-and-clusters.md").read_text(encoding="utf-8")
-    (code,) = (block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "spark.read" in block)
+    code = "".join(block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "spark.read" in block)
     rows, _ = two_models(spark, tmp_path)
-    rows.selectExpr("y", "p", "p AS p_new", "q AS p_old").write.parquet(str(tmp_path / "lake"))
+    rows.selectExpr("y", "p", "p AS p_new", "q AS p_old", "100 * q AS amount").write.parquet(str(tmp_path / "lake"))
     names: dict[str, Any] = {"cl": cl, "spark": spark}
     exec(code.replace("s3://lake/scores", str(tmp_path / "lake")), names)
     assert names["ev"].quota == 30
     assert names["both"].best("roc_auc") == "p_new"
+    assert names["valued"]["value_recall@1%"].value > 0
+
+
+def test_worth_brings_the_columns_to_the_driver(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, _ = two_models(spark, tmp_path)
+    asked = ["CASE WHEN y = 1 THEN 'yes' ELSE 'no' END AS y", "p", "q", "100 * q + 1 AS `an amount`", "q + 1 AS cost"]
+    rows = rows.selectExpr(*asked, "y AS z")
+    here = rows.toPandas()
+    how: dict[str, Any] = {"label": "y", "pos_label": "yes", "worth": "an amount", "quota": 30}
+    for options in ({}, {"cut_by": "value"}, {"cost": "cost"}, {"by": "z"}):
+        one, two = (evaluate(table, score="p", **{**how, **options}) for table in (rows, here))
+        for key in ("value_captured@30", "value_recall@30", "value_per_place@30", "roc_auc"):
+            ends = [(ev[key].value, ev[key].low, ev[key].high) for ev in (one, two)]
+            assert ends[0] == pytest.approx(ends[1], nan_ok=True, rel=1e-9)
+    one, two = (compare(t, score=["p", "q"], **how).difference("p", "q", "value_recall@30") for t in (rows, here))
+    assert (one.difference, one.low, one.high) == pytest.approx((two.difference, two.low, two.high))
+    with pytest.raises(cl.InputError, match="no column"):
+        evaluate(rows, score="p", **{**how, "worth": "none"})
+    monkeypatch.setattr(TUNING, "brought_rows", 10)
+    with pytest.raises(cl.InputError, match=r"up to 10 are brought there.*cl\.sql"):
+        evaluate(rows, score="p", **how)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ class Tuning:
     batch_cells: int = 2**18  # with fewer pairs of a batch and a score than this a stream in batches keeps them all
     exact_pairs: int = 2**31  # with more rows, products of counts leave 64-bit integers, and a stream sums floats
     expanded_rows: int = 50_000_000  # cases up to which rows are made of counts: some 17 bytes for each, 850 MB in all
+    brought_rows: int = 5_000_000  # rows that Spark hands to the driver: some 40 bytes for each of a few columns
     rows_per_partition: int = 500_000  # rows of a partition on Spark
     tied_share: float = 0.8  # distinct scores per row below which Spark adds equal scores up before the shuffle
     rows_together: int = 65_536  # rows that an executor gathers before it sums them

@@ -19,7 +19,7 @@ from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
 from .sources.given_columns import read_known_labels
-from .sources.open_source import open_source, rows_of
+from .sources.open_source import SparkTable, open_source, rows_of
 from .sources.profiles import is_pattern
 from .sources.rules import NO_CLUSTERS, as_labels, negative_labels
 from .sources.sql_table import Checked, Roles, role_word
@@ -168,8 +168,10 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     stream = call.stream
     if amounts:  # sums of cases alone are streamed
         stream = False
-        if call.stream or not isinstance(table, MemoryTable | DuckTable):
+        if call.stream:
             raise InputError("worth", "needs the rows in memory, and these are streamed", "load them: {stream=False}")
+        if isinstance(table, SparkTable):
+            table = table.brought([table.column(name, role_word(role)).name for role, name in roles.named], "worth")
     rows = rows_of(table, roles, stream) if isinstance(table, MemoryTable | DuckTable) else None
     if isinstance(rows, LoadedColumns):
         facts: dict[str, Any] = {"dropped": rows.dropped, "understood": "; ".join(rows.understood)}
@@ -184,7 +186,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     if call.batch is not None:
         check_batch_options(settings, call.prevalence)
     call.refuse(
-        *("prevalence", "worth", "cost", *(["batch"] if by else [])),
+        *("prevalence", *(["batch"] if by else [])),
         why="needs the rows in memory, and these are streamed",
         remedy="load them with {stream=False}, or leave it out",
     )

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..errors import InputError, listed, show
+from ..runtime import TUNING
 from .duckdb import DuckTable, Machine, open_table
 from .file_formats import TextFormat
 from .frames import LoadedColumns, MemoryTable, frame_of, is_from, no_table
@@ -44,6 +45,14 @@ class SparkTable(SqlTable):
     def count_rows(self) -> int:
         """How many rows it has."""
         return int(self.frame.count())
+
+    def brought(self, names: Sequence[str], argument: str) -> Any:
+        """Some columns in the memory of the driver; raises an error for an argument where there are too many rows."""
+        rows, most = self.count_rows(), TUNING.brought_rows
+        if rows > most:
+            problem = f"needs the rows on the driver, and there are {rows:,}: up to {most:,} are brought there"
+            raise InputError(argument, problem, "count them in buckets, with their worth: cl.sql(…, {worth}=…)")
+        return frame_of(self.frame.select(*map(SPARK.name, dict.fromkeys(names))).toPandas())
 
     @property
     def where(self) -> str | None:
