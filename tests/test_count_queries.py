@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pickle
 import pwd
 import shutil
 import sqlite3
@@ -233,6 +234,12 @@ def test_the_query_gives_the_same_counts_in_each_engine(
             ROWS.dropna(), label="fraud", score="p", pos_label="yes", by="region", batch="day", quota=23
         )
         assert both["hit_rate@23"].bounds == pytest.approx([exact["hit_rate@23"].value] * 2)
+        asked: dict[str, Any] = {"table": "claims", "label": "fraud", "score": "p", "worth": "day", "pos_label": "yes"}
+        sums = [
+            made(cl.sql(dialect=of, buckets=512, **asked)) for made, of in ((run, dialect), (in_duckdb(), "duckdb"))
+        ]
+        one, two = (values_of(cl.evaluate(table, missing="drop", quota=23)) for table in sums)
+        assert list(one.values()) == [pytest.approx(ends, rel=1e-9) for ends in two.values()]
     finally:
         if isinstance(engine, Iterator):
             next(engine, None)
@@ -485,3 +492,143 @@ def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
         cl.evaluate(counts)
     with pytest.raises(cl.InputError, match="needs two"):
         cl.compare(table, score=["p"], positives="sum", rows="size")
+
+
+VALUES = ("value_captured", "value_recall", "value_per_place")
+
+
+def amounts(n: int = 3000, seed: int = 5) -> Any:
+    """Claims with the skewed amount of each."""
+    rows = claims(n, seed).dropna()
+    rows["p"] = rows.p.astype(float)
+    return rows.assign(amount=np.random.default_rng(seed).lognormal(3, 1.5, len(rows)).round(2))
+
+
+def in_counts(rows: Any, **options: Any) -> Any:
+    """The result of a query with the worth of the rows."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    asked = {"table": "claims", "label": "fraud", "score": "p", "pos_label": "yes", "worth": "amount"}
+    return connection.sql(cl.sql(**{**asked, "dialect": "duckdb", **options})).df()
+
+
+def values_of(ev: Any) -> dict[str, tuple[float, float, float]]:
+    """The values of worth with their intervals."""
+    return {key: (ev[key].value, ev[key].low, ev[key].high) for key in ev.specs if key.startswith(VALUES)}
+
+
+@pytest.mark.parametrize("cut", [{"quota": 100}, {"quota": "50-80"}, {"quota": 0.05}, {"threshold": 0.3}, {}], ids=str)
+def test_worth_of_single_scores_has_the_values_and_intervals_of_rows(cut: dict[str, Any]) -> None:
+    rows = amounts().round({"p": 2})
+    counted, named = cl.evaluate(in_counts(rows, by="region"), **cut), {"label": "fraud", "pos_label": "yes"}
+    plain = cl.evaluate(rows, score="p", worth="amount", by="region", **named, **cut)
+    for one, two in ((counted, plain), *((counted.segments[s], plain.segments[s]) for s in ("north", "south"))):
+        assert len(values_of(two)) == 3
+        for key, ends in values_of(two).items():
+            assert values_of(one)[key] == pytest.approx(ends, rel=1e-9), key
+            assert (one[key].bounds.width, one[key].method) == (0.0, two[key].method)
+    again = pickle.loads(pickle.dumps(counted)).with_measures("value_recall@40", "roc_auc")
+    other = plain.with_measures("value_recall@40")["value_recall@40"]
+    assert again["value_recall@40"].value == pytest.approx(other.value)
+    differences = [ev.segments.differences().to_dicts() for ev in (counted, plain)]
+    assert [row["difference"] for row in differences[0]] == pytest.approx(
+        [row["difference"] for row in differences[1]], nan_ok=True
+    )
+
+
+@pytest.mark.parametrize("buckets", [2, 16, 512])
+def test_the_worth_of_rows_lies_inside_the_bounds(buckets: int) -> None:
+    for seed in range(4):
+        rows = amounts(600, seed)
+        if seed == 3:
+            rows["amount"] = 7.0  # as hits are
+        counts = in_counts(rows, buckets=buckets)
+        for cut in ({"quota": 5}, {"quota": 90}, {"quota": "20-60"}, {"threshold": 0.31}, {"threshold": 0.97}):
+            how: dict[str, Any] = {**cut, "measures": VALUES}
+            truth = cl.evaluate(rows, label="fraud", score="p", pos_label="yes", worth="amount", **how)
+            ev = cl.evaluate(counts, **how)
+            for key in truth.specs:
+                (low, high), value = ev[key].bounds, truth[key].value
+                assert low - 1e-9 <= value <= high + 1e-9, (seed, key)
+                assert ev[key].low <= low <= ev[key].value <= high <= ev[key].high
+
+
+def test_worth_is_merged_and_refined_and_told_by_the_command(tmp_path: Path) -> None:
+    rows = amounts()
+    rows.loc[rows.index[:3], "amount"] = [np.nan, -1.0, np.inf]  # which the query leaves out
+    counts = in_counts(rows, buckets=256)
+    with pytest.raises(cl.InputError, match="no worth from 0 up"):
+        cl.evaluate(counts)
+    truth = cl.evaluate(rows.iloc[3:], label="fraud", score="p", pos_label="yes", worth="amount", quota=100)
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    second = connection.sql(cl.sql(refine=counts, quota=100)).df()
+    both = cl.merge_counts([counts, second], missing="drop")
+    ev = cl.evaluate(both, quota=100)
+    assert ev.dropped == 3
+    for key in values_of(truth):
+        assert ev[key].bounds == pytest.approx((truth[key].value, truth[key].value))
+    twice = cl.evaluate(cl.merge_counts([counts, counts], missing="drop", min_cell=10), quota=200)
+    low, high = twice["value_captured@200"].bounds
+    assert low <= 2 * truth["value_captured@100"].value <= high
+    assert high - low < 4 * truth["value_captured@100"].value
+    both.to_csv(tmp_path / "both.csv")
+    page = str(tmp_path / "page.html")
+    done = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "both.csv"), "--quota", "100", "--html", page])
+    assert done.exit_code == 0, done.output
+    assert "What the cases are worth" in done.stdout
+    with pytest.raises(cl.InputError, match="of each case is not known"):
+        ev.best_value(quota=10)
+    asked = ["--table", "t", "--label", "y", "--score", "p", "--dialect", "postgres", "--worth", "amount"]
+    assert '"worth_4"' in CliRunner().invoke(cli, ["sql", *asked]).stdout
+    for bad, words in (
+        (lambda: in_counts(rows, batch="day"), "several batches"),
+        (lambda: in_counts(rows, score=["p", "amount"]), "buckets of one score"),
+        (lambda: cl.evaluate(both, worth="worth"), "already in the description"),
+        (lambda: cl.evaluate(both, prevalence=0.1), "worth of each case"),
+        (lambda: cl.merge_counts([both, in_counts(amounts(), buckets=256, worth="day")]), "different worth"),
+    ):
+        with pytest.raises(cl.InputError, match=words):
+            bad()
+
+
+def test_a_table_of_counts_has_a_column_of_worth(tmp_path: Path) -> None:
+    rows = amounts().round({"p": 2})
+    positive = rows.fraud == "yes"
+    table = rows.assign(pos=positive, worth=rows.amount * positive, n=1).groupby("p")[["pos", "n", "worth"]].sum()
+    table = table.reset_index()
+    named: dict[str, Any] = {"score": "p", "positives": "pos", "rows": "n", "worth": "worth"}
+    truth = cl.evaluate(positive, rows.p, worth=rows.amount, quota=100)
+    ev = cl.evaluate(table, quota=100, **named)
+    for key in values_of(truth):
+        assert ev[key].value == pytest.approx(truth[key].value, rel=1e-9)
+        assert np.isnan(ev[key].low)
+        assert "no sums of their squares" in ev[key].reason
+    assert ev["roc_auc"].low == pytest.approx(truth["roc_auc"].low)
+    single = rows.assign(pos=positive, worth=rows.amount * positive, n=1, p=np.arange(len(rows)) / 1e4)
+    one, two = cl.evaluate(single, quota=100, **named), cl.evaluate(positive, single.p, worth=rows.amount, quota=100)
+    assert list(values_of(one).values()) == [pytest.approx(ends, rel=1e-9) for ends in values_of(two).values()]
+    both = cl.merge_counts([table, table], **named)
+    assert cl.evaluate(both, quota=200, **named)["value_captured@200"].value == pytest.approx(
+        2 * truth["value_captured@100"].value
+    )
+    table.to_csv(tmp_path / "table.csv", index=False)
+    options = [f"--{name}={column}" for name, column in named.items()]
+    done = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "table.csv"), "--quota=100", "--format=json", *options])
+    assert done.exit_code == 0, done.output
+    told = {row["measure"]: row["value"] for row in json.loads(done.stdout)["measures"]}
+    assert told["value_recall@100"] == pytest.approx(truth["value_recall@100"].value)
+    for changed, words in (
+        ({"worth": -1.0}, "worth: row 0 is -1"),
+        ({"pos": 0}, "for 0 positives"),
+    ):
+        with pytest.raises(cl.InputError, match=words):
+            cl.evaluate(table.assign(**changed), **named)
+    with pytest.raises(cl.InputError, match="several batches"):
+        cl.evaluate(table.assign(day=1), batch="day", **named)
+    with pytest.raises(cl.InputError, match="does not go with counts"):
+        cl.evaluate(table, cut_by="value", **named)

@@ -383,6 +383,15 @@ def test_a_list_in_another_order_is_not_described_by_the_hits_of_the_scores() ->
     assert "taken by score × worth" in both.split("\n")[0]
 
 
+def test_the_worth_of_one_case_is_not_certain() -> None:
+    """Nothing varies where one case is taken, but for rounding: that is no reason for an interval of no width."""
+    y, s, v, _ = drawn(n=1500)
+    y[np.argmax(s)] = True
+    how: dict[str, Any] = {"threshold": float(np.sort(s)[-2]), "measures": ["value_per_place"]}
+    low, high = cl.evaluate(y, s, worth=v, **how)["value_per_place"].interval
+    assert low < high
+
+
 def test_two_rows_cannot_tell_amounts_apart() -> None:
     both = cl.compare([1, 0], {"a": [0.9, 0.1], "b": [0.1, 0.9]}, worth=[3, 4], quota=1, measures=["value_captured"])
     assert both.difference("a", "b", "value_captured").verdict == "cannot tell"

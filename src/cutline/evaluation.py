@@ -235,7 +235,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
     def best_value(self, *, quota: int | float) -> float:
         """The value that the best of all lists would capture with as many places, if ``worth`` was given."""
         if self.sample.worth is None:
-            raise InputError("worth", "is missing, so nothing is known of values", "pass {worth} to evaluate()")
+            raise InputError("worth", "of each case is not known", "pass the rows and their {worth} to evaluate()")
         if self.rows.batched:
             raise whole_list("the best possible value")
         return best_possible(self.sample, resolve_quota(quota, self.ranking.cases))

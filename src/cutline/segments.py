@@ -163,10 +163,13 @@ def counted_evidence(counted: Counted) -> RowEvidence:
         return batched, np.full(len(batched.ranking), is_open.any())  # each batch has ends of its own in a bucket
 
     middle, is_open = evidence("middle")
+    amounts = counted.whole if "worth" in counted.sums else None
+    middle = replace(middle, amounts=amounts)
     if not is_open.any():
         return middle
     (best, first), (worst, last) = evidence("best"), evidence("worst")
-    return replace(middle, buckets=Buckets(best, worst, (first, last), counted.losses, int(np.count_nonzero(is_open))))
+    number = int(np.count_nonzero(is_open))
+    return replace(middle, buckets=Buckets(best, worst, (first, last), counted.losses, number, amounts))
 
 
 class BySegment(HasReport, DictResult, MappingResult[Any, V]):

@@ -14,7 +14,7 @@ from .evaluation import Evaluation, check_batch_options
 from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
 from .sources.arrays import check_worth_given, make_sample
 from .sources.class_matrix import find_class_columns, models_of_classes, read_classes
-from .sources.counts import CountColumns, Counted, describe_counts, read_counts
+from .sources.counts import CountColumns, Counted, CountTable, describe_counts, read_counts
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
@@ -51,22 +51,24 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
     """The result of counts in place of rows."""
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
-        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "worth", "cost"),
+        *("label", "weight", "inclusion", "pos_label", "neg_label", "predicted", "cost", "cut_by"),
         *("stream", "exact", "tolerance", "negate", "ignore_case"),
         why="does not go with counts, which already have the number of positive cases",
     )
     by, columns = _columns_of_segments(call), None
+    of_counts = ("positives", "negatives", "rows", "low", "high", "batch", "worth")
     if call.counts and not call.compares:
         score = None if isinstance(call.score, list) else call.score
-        columns = CountColumns(score, **call.pick("positives", "negatives", "rows", "low", "high", "batch"), by=by)
+        columns = CountColumns(score, **call.pick(*of_counts), by=by)
     elif not call.counts:
-        call.refuse("score", "by", "batch", why="is already in the description of these counts")
+        call.refuse("score", "by", "batch", "worth", why="is already in the description of these counts")
     if call.compares:
         return _compare_counts(table, call, by)
     counted = read_counts(table, columns, **call.pick("missing", "decimal"))
     if counted.second is not None:
         raise InputError("score", "is two scores, which were counted jointly", "use compare()")
-    counted = replace(counted, dropped=counted.dropped + getattr(call.y_true, "dropped", 0))
+    if isinstance(call.y_true, CountTable):
+        counted = replace(counted, dropped=counted.dropped + call.y_true.dropped)
     name = call.name or (columns and columns.score) or counted.described.get("score") or "model"
     return _judge_counts(call, counted, name)
 
@@ -74,6 +76,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
 def _compare_counts(table: Any, call: VerbCall, by: tuple[str, ...]) -> Any:
     """The comparison of models whose scores were counted jointly: a row is so many cases with one score of each."""
     call.refuse("paired", why="is False, but counts are of the same cases")
+    call.refuse("worth", why="is not compared from counts")
     how = call.pick("missing", "decimal")
     if call.counts:
         call.refuse("low", "high", why="is the end of one model's buckets", remedy="make joint counts with cutline sql")
@@ -110,8 +113,9 @@ def _compare_counts(table: Any, call: VerbCall, by: tuple[str, ...]) -> Any:
 def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Sequence[str] = ()) -> Any:
     """The evaluation of counts, with its segments."""
     facts: dict[str, Any] = {"dropped": counted.dropped, "understood": "; ".join([*understood, counted.words])}
-    if counted.has_buckets:
-        call.refuse("prevalence", why="needs the score of each case, and here are buckets of scores")
+    if counted.has_buckets or "worth" in counted.sums:
+        why = "needs the score and worth of each case, and here are buckets of scores, or sums of worth"
+        call.refuse("prevalence", why=why)
     rows = counted_evidence(counted)
     ev = judge(call, {name: rows.outline}, None, counted.batch, counted=rows, **facts)
     return ev if counted.segments is None else in_counted_segments(ev, counted)

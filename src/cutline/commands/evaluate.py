@@ -52,7 +52,7 @@ NOT_SAMPLED = (
     *("list_size", "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
     *("order", "ordered"),
 )
-_OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "worth", "cut_by", "approximate", "tolerance", "weight")
+_OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "cut_by", "approximate", "tolerance", "weight")
 _ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
@@ -61,10 +61,9 @@ class JudgeArguments(o.Arguments):
 
     cost: str | None = column("With --worth: column with what each row costs.")
 
-    @property
-    def of_worth(self) -> list[str]:
-        """What --worth adds to a short table."""
-        return [] if self.worth is None else ["value_captured", "value_recall", "value_per_place"]
+    def of_worth(self, facts: Mapping[str, Any]) -> list[str]:
+        """What --worth, or the worth in counts, adds to a short table."""
+        return [] if "worth" not in facts else ["value_captured", "value_recall", "value_per_place"]
 
     def check(self) -> None:
         """What goes with nothing else that was given is an error, before anything is computed."""
@@ -197,7 +196,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             return _evaluate_segments(table, asked, facts, taken)
         few = None  # the measures of a short table
         if asked.form in ("table", "markdown") and not asked.everything and not asked.measures:
-            few = default_measures(asked.quota) + asked.of_worth
+            few = default_measures(asked.quota) + asked.of_worth(facts)
         if asked.html is None:  # the page shows every measure
             taken["measures"] = few or taken["measures"]
         ev = evaluate_rows(table, **taken)
@@ -292,7 +291,7 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
     from ..verbs import evaluate as evaluate_rows
 
     few = not asked.everything and not asked.measures
-    short = {"measures": default_measures(taken.get("quota")) + asked.of_worth} if few else {}
+    short = {"measures": default_measures(taken.get("quota")) + asked.of_worth(facts)} if few else {}
 
     def made(**others: Any) -> Any:
         seg = evaluate_rows(table, **{**taken, **others}).segments

@@ -176,7 +176,8 @@ def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
     for name in asked.named("label", "weight"):
         raise InputError(name, "does not go with counts", "leave it out")
     score = next(iter(asked.scores), asked.score)  # of several models, that of the first
-    columns = CountColumns(score, **dict.fromkeys(COUNTS) | given, batch=asked.batch, by=asked.by)
+    given |= {"batch": asked.batch, "by": asked.by, "worth": asked.worth}
+    columns = CountColumns(score, **{**dict.fromkeys(COUNTS), **given})
     return NamedCounts(columns, score or "score", {"file": asked.file, **columns.numbers})
 
 

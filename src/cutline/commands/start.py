@@ -159,7 +159,9 @@ def _facts_of(measure: Measure) -> dict[str, Any]:
     }
 
 
-class SqlArguments(o.Arguments, takes=["label", "scores", *o.LABELS, "by", "batch", "quota", "threshold", "output"]):
+class SqlArguments(
+    o.Arguments, takes=["label", "scores", *o.LABELS, "by", "batch", "worth", "quota", "threshold", "output"]
+):
     """The options of ``sql``."""
 
     table: str | None = option("The table, as the warehouse calls it.", metavar="NAME")
@@ -195,7 +197,7 @@ def sql(asked: SqlArguments) -> None:
     from ..engines.count_query import sql as query
 
     taken: dict[str, Any] = asked.named(
-        *("table", "label", "dialect", "buckets", "batch", "where", "edges", "refine", "quota", "threshold")
+        *("table", "label", "dialect", "buckets", "batch", "worth", "where", "edges", "refine", "quota", "threshold")
     )
     taken |= {"score": asked.scores} if asked.scores else {}
     taken |= {"by": list(asked.by)} if asked.by else {}

@@ -28,8 +28,10 @@ from ..sources.arrays import as_column, as_numbers, is_positive
 from ..sources.counts import (
     DESCRIPTION,
     LEFT_OUT,
+    NO_BATCHES,
     RATIOS,
     SUMS,
+    WORTH,
     Counted,
     check_same_query,
     ratio_ends,
@@ -49,7 +51,7 @@ _FEW = 32_768  # distinct scores that are counted one by one
 _OUTSIDE = -2  # the bucket of scores that are no probability
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
 _FOLDED = ("snowflake", "oracle")  # which know an unquoted name by its capital letters
-_COLUMNS = (DESCRIPTION, "bucket", "low", "high", "positives", "negatives", "cases", "minus", *SUMS)
+_COLUMNS = (DESCRIPTION, "bucket", "low", "high", "positives", "negatives", "cases", "minus", *SUMS, *WORTH)
 
 
 def number_sql(value: float) -> str:
@@ -102,7 +104,7 @@ class Scheme:
         return f"CASE {ends}ELSE {inside} END" if ends else inside
 
 
-def sums_sql(y: str, p: str) -> dict[str, str]:
+def sums_sql(y: str, p: str, worth: str = "") -> dict[str, str]:
     """SQL for what is counted and added up of each bucket, by its column; ``y`` is 1, 0 or something else."""
     least, log_least = number_sql(LOG_EPS), number_sql(math.log(LOG_EPS))
 
@@ -114,7 +116,8 @@ def sums_sql(y: str, p: str) -> dict[str, str]:
     terms |= {name: f"COUNT(CASE WHEN {y} = {k} THEN 1 END)" for name, k in (("positives", 1), ("negatives", 0))}
     terms |= {"cases": "COUNT(*)", "p_pos": added(1, p), "p_neg": added(0, p)}
     terms |= {"pp_pos": added(1, f"{p} * {p}"), "pp_neg": added(0, f"{p} * {p}")}
-    return terms | {"log_pos": added(1, logs[0]), "log_neg": added(0, logs[1])}
+    terms |= {"log_pos": added(1, logs[0]), "log_neg": added(0, logs[1])}
+    return terms | {name: added(1, " * ".join([worth] * k)) for k, name in enumerate(WORTH if worth else (), 1)}
 
 
 def _spelled(number: float) -> list[str]:
@@ -164,6 +167,7 @@ def _texts(values: Any) -> str:
     score=check_columns,
     by=check_columns,
     batch=check_column,
+    worth=check_column,
     where=check_text,
     buckets=lambda value, name: check_whole(value, name, 2, 2**24),
 )
@@ -176,6 +180,7 @@ def sql(
     buckets: int | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
+    worth: str | None = None,
     where: str | None = None,
     pos_label: Any = None,
     neg_label: Any = None,
@@ -188,9 +193,10 @@ def sql(
 
     ``evaluate`` takes the result as it is, a file or a frame: a column of it describes the query. No row leaves the
     warehouse. Scores are probabilities, unless ``edges`` tells how to divide others: ``edges="query"`` gives a first
-    query, whose result is then passed as ``edges``. Two scores are counted jointly, for ``compare``. With ``refine``,
-    the result of a query, and a ``quota`` or a ``threshold`` the query resolves the bucket of that cut only; evaluate
-    both results together (:func:`merge_counts`).
+    query, whose result is then passed as ``edges``. Two scores are counted jointly, for ``compare``. ``worth`` names a
+    column of amounts: their sums over the positives of each bucket give the measures of value. With ``refine``, the
+    result of a query, and a ``quota`` or a ``threshold`` the query resolves the bucket of that cut only; evaluate both
+    results together (:func:`merge_counts`).
 
     >>> query = sql(table="claims", label="fraud", score="p", dialect="postgres", buckets=1024)
     >>> "GROUP BY" in query and "FROM claims" in query
@@ -208,6 +214,7 @@ def sql(
         told = counted.described
         table, label, dialect = table or told["table"], label or told["label"], dialect or told["dialect"]
         score, batch = score or told["score"].split(","), batch or told.get("batch")
+        worth = worth or told.get("worth")
         by = by or (told["by"].split(",") if told.get("by") else None)
         where, pos_label = where or told.get("where"), told.get("positive") if pos_label is None else pos_label
         buckets = buckets or int(told["scheme"].split(":")[1])
@@ -222,6 +229,10 @@ def sql(
     scores = [score] if isinstance(score, str) else list(score)
     if len(scores) > 2:
         raise InputError("score", f"names {len(scores)} columns", "name one, or two that are counted jointly")
+    if worth is not None and batch is not None:
+        raise InputError(*NO_BATCHES)
+    if worth is not None and len(scores) == 2:
+        raise InputError("worth", "is summed by the buckets of one score", "count each score by itself")
     keys = [] if by is None else [by] if isinstance(by, str) else list(by)
     every = [*keys, *([batch] if batch else [])]
     taken = next((name for name in every if name in _COLUMNS or every.count(name) > 1), None)
@@ -230,7 +241,7 @@ def sql(
     scheme = Scheme(buckets or (65_536 if len(scores) == 1 else 256), _read_edges(edges))
     positive = None if pos_label is None else rules.as_text(pos_label)
     facts: dict[str, Any] = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
-    facts |= {"positive": positive, "by": ",".join(keys) or None, "batch": batch, "table": table}
+    facts |= {"positive": positive, "by": ",".join(keys) or None, "batch": batch, "worth": worth, "table": table}
     described = {key: value for key, value in (facts | {"dialect": dialect, "where": where}).items() if value}
     only: list[int] = []
     if counted is not None:
@@ -255,6 +266,9 @@ def sql(
     for k, column in enumerate(scores):
         value = f"CAST({name(column)} AS DOUBLE)"
         inner.append(f"CASE WHEN {value} BETWEEN -1e308 AND 1e308 THEN {value} END AS cl_p{k}")
+    if worth is not None:  # fourth powers of larger amounts are not numbers
+        value = f"CAST({name(worth)} AS DOUBLE)"
+        inner.append(f"CASE WHEN {value} BETWEEN 0 AND 1e70 THEN {value} END AS cl_worth")
     cases = f"SELECT {', '.join(inner)} FROM cl_table"
     columns = [f"cl_key_{k}" for k in range(len(every))]
     if isinstance(edges, str) and edges == "query":
@@ -263,14 +277,15 @@ def sql(
         ends = 'cl_tile AS "tile", MIN(cl_p0) AS "low", MAX(cl_p0) AS "high"'
         made = f"SELECT {ends} FROM ({tiles}) AS cl_tiles GROUP BY cl_tile"
     else:
-        lacking = " OR ".join(f"{c} IS NULL" for c in ("cl_y", *(f"cl_p{k}" for k in range(len(scores)))))
+        of_worth = [] if worth is None else ["cl_worth"]
+        lacking = " OR ".join(f"{c} IS NULL" for c in ("cl_y", *(f"cl_p{k}" for k in range(len(scores))), *of_worth))
         numbers = [
             f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {scheme.bucket_sql(f'cl_p{k}')} END AS cl_bucket{k}"
             for k in range(len(scores))
         ]
         bucketed = f"SELECT *, {', '.join(numbers)} FROM ({cases}) AS cl_cases"
         grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
-        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0")}
+        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0", *of_worth)}
         if len(scores) == 2:  # no sums of losses
             other = sums_sql("cl_y", "cl_p1")
             terms = {name: terms[name] for name in _COLUMNS if name in terms and name not in SUMS}

@@ -15,10 +15,12 @@ from ..catalogue.declare import Spec, parse_measure
 from ..errors import listed
 from ..estimate import Estimate, Interval
 from ..kernels.layout import LOSSES
+from ..sources.counts import Counted
 from ..sweep import LOG_EPS, Counts
 from ..table import PicklesFields, pluralize
 from ..types import Floats
 from .evidence import RowEvidence
+from .worth import worth_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class Buckets(PicklesFields):
     is_open: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     sums: Mapping[str, float]
     number: int
+    amounts: Counted | None = None
 
     def exact(self, computed: Computed) -> Computed:
         """Values with the losses that are known exactly."""
@@ -57,12 +60,14 @@ class Buckets(PicklesFields):
         """
         known = [spec for spec in specs if not estimates[spec].reason or estimates[spec].value == estimates[spec].value]
         known += [spec for spec in specs if spec not in known and spec.measure.needs_threshold]
-        best, worst = (self.exact(rows.compute(known)) for rows in (self.best, self.worst))
+        of_cases = [spec for spec in known if not spec.measure.of_worth]
+        best, worst = (self.exact(rows.compute(of_cases)) for rows in (self.best, self.worst))
         bounded = dict(estimates)
         for spec in known:
             low, high = self._ends(spec, best, worst)
             e, measure, value = estimates[spec], spec.measure, estimates[spec].value
-            if measure.part == "precision" or measure.needs_threshold or value != value:
+            at_threshold = measure.needs_threshold or (measure.of_worth and spec.quota is None)
+            if measure.part == "precision" or at_threshold or value != value:
                 value = (low + high) / 2.0 if math.isfinite(low + high) else low if math.isfinite(low) else high
             limits: dict[str, Any] = {}
             if e.low == e.low and math.isfinite(high - low):
@@ -98,6 +103,8 @@ class Buckets(PicklesFields):
 
     def _ends(self, spec: Spec, best: Computed, worst: Computed) -> tuple[float, float]:
         """The least and the largest value that a measure may have; nan where that is not known."""
+        if spec.measure.of_worth and self.amounts is not None:
+            return worth_bounds(spec, self.amounts)
         measure, values = spec.measure, [computed.values.get(spec, math.nan) for computed in (best, worst)]
         if measure.needs_threshold:
             # Between none and all of the bucket's positives and negatives lie above the threshold. Where the value at

@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..estimate import Settings
 from ..ranking import Ranking, rank
 from ..runtime import TUNING
-from ..sources.arrays import Codes, Sample
+from ..sources.arrays import Codes, Sample, Worth
 from ..table import PicklesFields
 from ..types import Floats
 from ..validate import check_number
@@ -40,9 +40,10 @@ from .resampling import (
     replicate,
     several_clusters,
 )
-from .worth import Valued, valued_rows
+from .worth import Valued, valued_counts, valued_rows
 
 if TYPE_CHECKING:
+    from ..sources.counts import Counted
     from .bucket_bounds import Buckets
 
 SMALL_SIZE = 30.0  # effective cases of a class below which a note tells that weights leave few: the textbooks' thirty
@@ -182,7 +183,8 @@ class RowEvidence(PicklesFields, Evidence):
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
     ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample. ``kept`` is
-    None where counts came in place of rows that count alike; ``buckets`` is what they leave open.
+    None where counts came in place of rows that count alike; ``buckets`` is what they leave open, ``amounts`` what they
+    are worth.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -193,6 +195,7 @@ class RowEvidence(PicklesFields, Evidence):
     paired: bool = False
     classes_given: bool = False
     buckets: Buckets | None = None
+    amounts: Counted | None = None
 
     @classmethod
     def of(cls, sample: Sample, **how: Any) -> RowEvidence:
@@ -230,7 +233,8 @@ class RowEvidence(PicklesFields, Evidence):
         if self.kept is not None:
             return self.kept
         low, high = (float(self.ranking.score[end]) for end in (-1, 0))
-        return Sample(np.empty(0, np.bool_), np.empty(0), None, low, high)
+        worth = None if self.amounts is None else Worth(np.empty(0))
+        return Sample(np.empty(0, np.bool_), np.empty(0), None, low, high, worth=worth)
 
     @property
     def are_probabilities(self) -> bool:
@@ -301,7 +305,7 @@ class RowEvidence(PicklesFields, Evidence):
 
     def worth(self, spec: Spec) -> Valued:
         if spec not in self._valued:
-            valued = valued_rows(spec, self.sample)
+            valued = valued_rows(spec, self.sample) if self.amounts is None else valued_counts(spec, self.amounts)
             if self.clusters is not None:
                 by_cluster = np.bincount(self.clusters, valued.influence).astype(np.float64)
                 valued = valued._replace(influence=by_cluster)

@@ -51,6 +51,7 @@ _PRIOR_CASES = 10.0
 _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule of five for a normal approximation
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 _NONE_DRAWN = Replicates(math.nan, np.empty(0))
+_NO_AMOUNTS = "how amounts vary is not known: there are too few cases, or counts have no sums of their squares"
 _NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
 
 
@@ -560,7 +561,8 @@ def estimate(
             resampled[spec] = method
         elif method is not None:
             (low, high), name = method.make(IntervalInputs(spec, value, level, evidence, computed))
-            estimates[spec] = Estimate(str(spec), value, low, high, level, name)
+            reason = _NO_AMOUNTS if spec.measure.of_worth and low != low else ""
+            estimates[spec] = Estimate(str(spec), value, low, high, level, name, reason)
         else:
             if value != value and not reason:
                 cut = computed.cut(spec) if spec.measure.part == "cut" else None

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from ..sources.arrays import Sample
 from ..types import Floats
 from .limits import dot, edge_limits, effective_size, freedom_of, mover_limits, scaled_limits, t_quantile
 
+if TYPE_CHECKING:
+    from ..sources.counts import Counted
+
 _FEWEST_NEAR = 5.0  # places on either side of a cut that tell what a row there is worth, at least
 
 
@@ -31,6 +35,7 @@ class Valued(NamedTuple):
 
     ``carriers``: as many positives of equal worth as carry the value, (Σv)²/Σv²; ``most``: what the measure would be if
     all value were captured; ``wider``: how much longer the interval is because units resemble their neighbours.
+    ``moments``: of counts, how many cases there are and the sums of their influences' powers from the second on.
     """
 
     value: float
@@ -38,6 +43,7 @@ class Valued(NamedTuple):
     carriers: float
     most: float
     wider: float = 1.0
+    moments: tuple[float, ...] = ()
 
     def interval(self, level: float, share: bool) -> Interval:
         """The interval; of a ``share`` of all value on the logit scale, else by Hall's transformation.
@@ -45,8 +51,8 @@ class Valued(NamedTuple):
         Hall (1992): with T the studentized sum and a its skewness, T + aT²/3 + a²T³/27 + a/6 has no skewness to first
         order, and a cube root brings its quantiles back. Quantiles are Student's with the degrees of freedom of Σψ².
         """
-        units = len(self.influence)
-        second, third, fourth = (float((self.influence**power).sum()) for power in (2, 3, 4))
+        moments = self.moments or (len(self.influence), *((self.influence**power).sum() for power in (2, 3, 4)))
+        units, second, third, fourth = map(float, moments)
         if units < 2 or not math.isfinite(second):
             return Interval(math.nan, math.nan)
         error = math.sqrt(second * units / (units - 1.0)) * self.wider
@@ -54,7 +60,7 @@ class Valued(NamedTuple):
         if share:
             low, high = scaled_limits(self.value, error, freedom, level, "logit")
             return edge_limits(self.value, self.carriers, level) if low != low else Interval(low, high)
-        if not error > 0.0 or self.value == 0.0:  # nothing was captured, or everything alike
+        if not error > 1e-12 * self.value or self.value == 0.0:  # nothing was captured, or everything alike
             reached = self.value / self.most if self.most > 0.0 else math.nan
             low, high = edge_limits(min(reached, 1.0), self.carriers, level)
             return Interval(self.most * low, self.most * high)
@@ -116,6 +122,79 @@ def valued(spec: Spec, carriers: float, cuts: Iterable[tuple[float, ValueSums, V
         value, most = value + share * float(spec.measure.compute(sums)), most + share * float(ratio(sums.total, below))
         influence = influence + share * psi
     return Valued(value, influence, carriers, most)
+
+
+def _counted_cuts(spec: Spec, whole: Counted) -> Iterator[tuple[float, float | None, Floats]]:
+    """For each quota its share in the mean and its places, or none of a threshold; the share of each row taken."""
+    cases = whole.powers[0]
+    sizes, shares = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, float(cases.sum()))
+    for places, share in zip(sizes, shares.tolist(), strict=True):
+        if places is not None:
+            taken = np.clip((places - np.cumsum(cases)) / cases + 1.0, 0.0, 1.0)
+        else:  # half of a bucket that the threshold divides
+            taken = np.mean([end > threshold_of(spec) for end in (whole.low, whole.high)], axis=0)
+        yield share, places, taken
+
+
+def valued_counts(spec: Spec, whole: Counted) -> Valued:
+    """What :func:`valued_rows` gives of counted cases: one that is worth v has the influence a·v + b of its row."""
+    (cases, worth), every = whole.powers[:2], np.ones(len(whole.powers[0]))
+    n, ends = float(cases.sum()), np.cumsum(cases)
+
+    def cuts() -> Iterator[tuple[float, ValueSums, ValueSums]]:
+        for share, places, taken in _counted_cuts(spec, whole):
+            each = []
+            for a, above in ((1.0, taken), (1.0, every), (0.0, taken)):
+                near, column = 0.0, worth if a else cases
+                if places is not None and above is taken:
+                    about = places + half_window(places, n) * np.array([-1.0, 1.0])
+                    first, last = np.minimum(np.searchsorted(ends, about), len(ends) - 1)
+                    near = column[first : last + 1].sum() / cases[first : last + 1].sum()
+                mean = float((column - near * cases) @ above) / n
+                each.append(np.stack([a * above, (1.0 - a - near) * above - mean]))
+            sums = ValueSums(float(taken @ worth), float(worth.sum()), float(taken @ cases))
+            yield share, sums, ValueSums._make([*each, 0.0])
+
+    made = valued(spec, float(ratio(worth.sum() ** 2, whole.powers[2].sum())), cuts())
+    a, b = made.influence
+    with np.errstate(invalid="ignore"):  # of powers that are not known
+        terms = [[math.comb(k, j) * (a**j * b ** (k - j)) @ whole.powers[j] for j in range(k + 1)] for k in range(5)]
+        _, _, second, third, fourth = map(sum, terms)
+    return made._replace(moments=(n, max(second, 0.0), third, max(fourth, 0.0)))
+
+
+def worth_bounds(spec: Spec, whole: Counted) -> Interval:
+    """The least and the largest value in any order of the cases inside buckets.
+
+    The m largest of P amounts with the sum V and the sum of squares S have at most the sum
+    V·m/P + √(m(P − m)/P·(S − V²/P)), and no more than V.
+    """
+    cases, worth, squares = whole.powers[:3]
+    low = high = 0.0
+    for share, places, taken in _counted_cuts(spec, whole):
+        inside = np.flatnonzero(whole.is_open & (taken > 0.0) & (taken < 1.0))
+        above = np.where(np.isin(np.arange(len(taken)), inside), 0.0, taken)
+        captured, before = float(above @ worth), float(above @ cases)
+        found: list[tuple[Any, Any]] = [(captured, before)]
+        for k in inside[:1]:
+            most = partial(_largest_sum, int(whole.pos[k]), worth[k], squares[k])
+            if places is None:  # any number of its positives, before all its negatives or after them
+                m, ahead = np.arange(whole.pos[k] + 1.0), whole.neg[k]
+            else:
+                m, ahead = np.array([places - before]), 0
+            least = worth[k] - most(cases[k] - ahead - m)
+            found = [(captured + most(m), before + m), (captured + least, before + ahead + m)]
+        values = np.hstack([spec.measure.compute(ValueSums(x, worth.sum(), n)) for x, n in found])
+        low, high = low + share * float(np.nanmin(values)), high + share * float(np.nanmax(values))
+    return Interval(low, high)
+
+
+def _largest_sum(positives: int, worth: float, squares: float, m: Floats) -> Floats:
+    """The most that m of the positives of a row may be worth, by the formula of :func:`worth_bounds`."""
+    with np.errstate(all="ignore"):
+        spread = np.maximum(squares - np.divide(worth**2, positives), 0.0) + 1e-14 * squares  # rounding costs nothing
+        sums = np.minimum(worth, worth * m / positives + np.sqrt(m * (positives - m) / positives * spread))
+    return np.where(m >= positives, worth, np.where(m > 0.0, sums, 0.0))
 
 
 def half_window(places: float, cases: float) -> float:

@@ -345,7 +345,6 @@ def _one_class(ev: Evaluation) -> bool:
 def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | None = None) -> Section | None:
     """What the cases taken are worth by each model, what the best possible list would capture, and who is ahead."""
     from ..decide.planning import amount
-    from ..inference.evidence import RowEvidence
 
     first = evaluations[0]
     keys = [key for key, spec in first.specs.items() if spec.measure.of_worth]
@@ -366,7 +365,8 @@ def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | No
         quota, e = first.specs[of_all].quota, first.estimates[of_all]
         taken = "The cases taken" if quota is None or not ordered else f"The best {quota_words(quota)}"  # type: ignore[arg-type]
         sentences = [f"{taken}{ordered} contain {share(e)} of the value."]
-        if isinstance(quota, int | float) and isinstance(first.rows, RowEvidence) and not first.rows.batched:
+        one_by_one = getattr(first.rows, "kept", None) is not None and not first.rows.batched
+        if isinstance(quota, int | float) and one_by_one:
             total = first.best_value(quota=whole_cases(first.ranking.cases))
             best = first.best_value(quota=quota) / total
             sentences.append(f"The best possible list of as many places would capture {best:.1%}.")

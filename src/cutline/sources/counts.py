@@ -36,12 +36,15 @@ from .sql_table import Roles
 DESCRIPTION = "cutline"  # the column in which a query describes itself
 # What a query adds up for each bucket, over its positives and its negatives: p, p², and ln p or ln(1 − p).
 SUMS = ("p_pos", "p_neg", "pp_pos", "pp_neg", "log_pos", "log_neg")
+# What it adds up of the worth of the positives, if there is one: v, v², v³ and v⁴, on which intervals rest.
+WORTH = ("worth", "worth_2", "worth_3", "worth_4")
 _NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
 _SECOND = ("bucket_b", "low_b", "high_b")
 LEFT_OUT = -1  # the bucket of rows without a label or a score
 # Each pair makes buckets finer where a probability, or one minus it, is about c; w is its share of the buckets. With
 # these the bounds of an AUC are about as close for probabilities around 1/2 and 1e-5 as around 1/100.
 RATIOS = ((2.0**-2, 1.0), (2.0**-9, 2.0**-2), (2.0**-16, 2.0**-4))
+NO_BATCHES = ("worth", "is not summed in each of several batches", "leave {batch} out")
 Side = Literal["middle", "best", "worst"]
 
 
@@ -57,8 +60,11 @@ class CountColumns:
     high: str | None = None
     by: tuple[str, ...] = ()
     batch: str | None = None
+    worth: str | None = None
 
     def __post_init__(self) -> None:
+        if self.worth is not None and self.batch is not None:
+            raise InputError(*NO_BATCHES)
         if self.positives is None or (self.negatives is None) == (self.rows is None):
             remedy = "name the column of the positives, and either {negatives} or {rows}"
             raise InputError("positives", "goes with one other count, of the negatives or of all cases", remedy)
@@ -70,7 +76,8 @@ class CountColumns:
     @property
     def numbers(self) -> dict[str, str]:
         """Columns of numbers, by the argument that names them."""
-        named = {name: getattr(self, name) for name in ("score", "low", "high", "positives", "negatives", "rows")}
+        names = ("score", "low", "high", "positives", "negatives", "rows", "worth")
+        named = {name: getattr(self, name) for name in names}
         return {argument: column for argument, column in named.items() if column is not None}
 
 
@@ -78,7 +85,7 @@ class CountColumns:
 class Counted:
     """Cases by score or bucket, in any order: from ``low`` to ``high`` there are ``pos`` positives, ``neg`` negatives.
 
-    ``bucket`` numbers the buckets of a query, ``sums`` are what it added up (``SUMS``, or none), ``described`` what it
+    ``bucket`` numbers the buckets of a query, ``sums`` are what it added up (SUMS, WORTH), ``described`` what it
     says of itself. ``dropped`` rows had no label or no score. ``second``: the same cases by another model's buckets.
     """
 
@@ -171,12 +178,20 @@ class Counted:
     @property
     def losses(self) -> dict[str, float]:
         """Sums of losses over all cases, by the names that a sweep has for them; none where they were not added up."""
-        if len(self.sums) < len(SUMS):
+        if any(name not in self.sums for name in SUMS):
             return {}
         p_pos, p_neg, pp_pos, pp_neg, log_pos, log_neg = (math.fsum(self.sums[name]) for name in SUMS)
         n_pos = int(self.pos.sum())
         squared = n_pos - 2.0 * p_pos + pp_pos + pp_neg  # Σ(1 − p)² of the positives, Σp² of the negatives
         return {"absolute": n_pos - p_pos + p_neg, "squared": squared, "pos_log": log_pos, "neg_log": log_neg}
+
+    @cached_property
+    def powers(self) -> Floats:
+        """Cases of each row, and their worth, squared worth … up to the fourth power; a negative is worth nothing."""
+        # where only sums of worth are known, the powers of several amounts may be anything
+        single = [np.where(self.pos > 1, math.inf, self.sums["worth"] ** k) for k in range(1, 5)]
+        sums = [self.sums.get(name, powers) for name, powers in zip(WORTH, single, strict=True)]
+        return np.stack([self.pos + self.neg, *sums]).astype(np.float64)
 
     def ranking(self, side: Side = "middle") -> tuple[Ranking, NDArray[np.bool_]]:
         """The list, and which of its groups are part of an open bucket.
@@ -221,7 +236,7 @@ class Counted:
             made = self._joined(order, starts)
             cells = CountTable({name: [values[i] for i in order[starts]] for name, values in keys.items()})
         counts: dict[str, NDArray[Any]] = {"positives": made.pos, "negatives": made.neg, "rows": made.pos + made.neg}
-        counts |= {"score": made.low, "low": made.low, "high": made.high}
+        counts |= {"score": made.low, "low": made.low, "high": made.high, **made.sums}
         if columns is not None:
             named = {name: counts[argument].tolist() for argument, name in columns.numbers.items()}
             table = CountTable({**cells, **named})
@@ -367,7 +382,14 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
         raise InputError("low", f"is {low[row]:g}, above the upper end {high[row]:g}", "exchange them", row=row)
     # of buckets that touch, (a, b] and (b, c], b belongs to the lower one
     low = np.where((low < high) & np.isin(low, high), np.nextafter(low, np.inf), low)
-    return _of_cases(Counted(low, high, pos, neg, loaded.segments, loaded.batch, dropped=loaded.dropped))
+    sums = {"worth": numbers["worth"].astype(np.float64)} if "worth" in numbers else {}
+    for worth in sums.values():
+        bad = ~(worth >= 0.0) | np.isinf(worth) | ((pos == 0) & (worth > 0.0))
+        if bad.any():
+            row = int(np.argmax(bad))
+            problem = f"is {worth[row]:g} for {pluralize(int(pos[row]), 'positive')}"
+            raise InputError("worth", problem, "sum the worth of the positives of each row, none below 0", row=row)
+    return _of_cases(Counted(low, high, pos, neg, loaded.segments, loaded.batch, sums=sums, dropped=loaded.dropped))
 
 
 def _of_cases(counted: Counted) -> Counted:
@@ -398,7 +420,7 @@ def _read_described(table: Any, missing: str) -> Counted:
     lacking = next((name for name in (*_NEEDED, *by, *([batch] if batch else [])) if name not in names), None)
     if lacking is not None:
         raise InputError(None, f"{table.name} lacks the column {show(lacking)} of the query", "use its result as it is")
-    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS) if name in names]
+    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS, *WORTH) if name in names]
     loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch), False)
     numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
     pos, neg, cases = (_whole_numbers(numbers[name], name) for name in ("positives", "negatives", "cases"))
@@ -408,7 +430,8 @@ def _read_described(table: Any, missing: str) -> Counted:
     inside = np.flatnonzero(bucket != LEFT_OUT)
     dropped = int(cases[bucket == LEFT_OUT].sum())
     if dropped and missing != "drop":
-        raise InputError(None, f"{dropped:,} rows have no label or no finite score", "leave them out: {missing='drop'}")
+        lacks = "no label or no finite score" + (", or no worth from 0 up" if "worth" in described else "")
+        raise InputError(None, f"{dropped:,} rows have {lacks}", "leave them out: {missing='drop'}")
     others = int((cases - pos - neg)[inside].sum())
     if others:
         problem = f"{others:,} rows have labels that are neither positive nor negative"
@@ -416,7 +439,7 @@ def _read_described(table: Any, missing: str) -> Counted:
     minus = int(numbers["minus"][inside].sum()) if "minus" in numbers else 0
     if 0 < minus < int(neg[inside].sum()):
         raise rules.unclear_labels([-1, 0, 1])
-    sums = {name: numbers[name] for name in SUMS if name in numbers}
+    sums = {name: numbers[name] for name in (*SUMS, *WORTH) if name in numbers}
     whole = Counted(numbers["low"], numbers["high"], pos, neg, loaded.segments, loaded.batch, bucket, sums, described)
     if "bucket_b" in numbers:
         low, high, other = (numbers[name] for name in ("low_b", "high_b", "bucket_b"))
@@ -434,7 +457,7 @@ def read_result(source: Any, columns: CountColumns | None = None, missing: str =
 
 def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
     """Raise an error for counts of different queries: other buckets, another score, other labels."""
-    words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label"}
+    words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label", "worth": "worth"}
     for key, word in (words | {"by": "segments", "batch": "batches"}).items():
         if one.get(key) != two.get(key):
             problem = f"the counts have different {word}: {show(one.get(key))} and {show(two.get(key))}"
@@ -442,12 +465,9 @@ def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
 
 
 class CountTable(dict[str, list[Any]]):
-    """Counts as columns by name, for ``evaluate`` and ``compare``; :meth:`to_csv` writes them.
+    """Counts as columns by name, for ``evaluate`` and ``compare``; :meth:`to_csv` writes them."""
 
-    ``dropped``: how many rows of named columns lacked something; counts of a query have it in their description.
-    """
-
-    dropped: int = 0
+    dropped: int = 0  # rows of named columns that lacked something; the description of a query tells it by itself
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file."""
@@ -460,7 +480,7 @@ class CountTable(dict[str, list[Any]]):
 @checked(
     min_cell=lambda value, name: check_whole(value, name, 1, 2**53),
     by=check_columns,
-    **dict.fromkeys(("score", "positives", "negatives", "rows", "low", "high", "batch"), check_column),
+    **dict.fromkeys(("score", "positives", "negatives", "rows", "low", "high", "batch", "worth"), check_column),
 )
 def merge_counts(
     counts: Sequence[Any],
@@ -473,6 +493,7 @@ def merge_counts(
     high: str | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
+    worth: str | None = None,
     min_cell: int | None = None,
     missing: Missing = "error",
 ) -> CountTable:
@@ -492,7 +513,7 @@ def merge_counts(
     named = (score, positives, negatives, rows, low, high)
     columns = None
     if any(name is not None for name in named):
-        columns = CountColumns(*named, (by,) if isinstance(by, str) else tuple(by or ()), batch)
+        columns = CountColumns(*named, (by,) if isinstance(by, str) else tuple(by or ()), batch, worth)
     read: list[Counted] = [read_result(one, columns, missing) for one in counts]
     return merged(read, min_cell).table(columns)
 
@@ -525,7 +546,7 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
             values = {by: [cell for cells in partitions for cell in cells[by]] for by in partitions[0]}
             keys[name] = Partition.of(values, name)
     columns = ["low", "high", "pos", "neg", *([] if first.bucket is None else ["bucket"])]
-    names = [name for name in SUMS if all(name in part.sums for part in every)]
+    names = [name for name in (*SUMS, *WORTH) if all(name in part.sums for part in every)]
     keys |= {name: np.concatenate([getattr(part, name) for part in every]) for name in columns}
     whole = replace(
         first,
