@@ -177,6 +177,40 @@ def test_unknown_measure_of_the_result_is_named() -> None:
         power["pem"]
 
 
+def test_rows_of_ones_own_test_set_are_resampled() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.3
+    good, poor = y + 0.8 * rng.normal(size=400), y + 2.5 * rng.normal(size=400)
+    options = {"n_rounds": 4, "n_sets": 50, "set_size": 60, "goal": "roc_auc"}
+    power = cl.papers.selection_power(y, {"poor": poor, "good": good}, ["roc_auc", "accuracy"], **options)
+    assert power.better == "good"
+    assert power["roc_auc"].value > 0.9
+
+    def simulate(generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = generator.integers(0, 400, n)
+        return rows, y[rows]
+
+    models = {"poor": lambda rows: poor[rows], "good": lambda rows: good[rows]}
+    same = cl.papers.selection_power(simulate, models, ["roc_auc", "accuracy"], **options)
+    assert np.array_equal(same.picked, power.picked)
+    few = cl.papers.selection_power(y, {"poor": poor, "good": good}, ["roc_auc"], **{**options, "set_size": 15})
+    assert few["roc_auc"].value < power["roc_auc"].value
+    words = np.where(y, "yes", "no")
+    named = cl.papers.selection_power(words, {"poor": poor, "good": good}, ["roc_auc"], pos_label="yes", **options)
+    assert named["roc_auc"].value == power["roc_auc"].value
+
+
+def test_a_test_set_of_ones_own_is_checked() -> None:
+    with pytest.raises(cl.InputError, match="at least two models"):
+        cl.papers.selection_power([1, 0], {"a": [1, 2]})
+    with pytest.raises(cl.InputError, match="model 'b'"):
+        cl.papers.selection_power([1, 0], {"a": [1, 2], "b": [1, 2, 3]})
+    with pytest.raises(cl.InputError, match="pass its scores"):
+        cl.papers.selection_power([1, 0], {"a": [1, 2], "b": len})
+    with pytest.raises(cl.InputError, match="pos_label goes with"):
+        cl.papers.selection_power(lambda rng, n: None, {"a": len, "b": len}, pos_label=1)
+
+
 def test_a_share_that_floats_cannot_hold_counts_all_its_wins() -> None:
     """0.29 · 100 is 28.999…96 as a float: 29 wins, not 28."""
     from cutline.papers import SelectionPower

@@ -209,7 +209,7 @@ def test_processes_change_nothing() -> None:
 
 
 @pytest.mark.usefixtures("always_parallel")
-def test_one_after_the_other_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = both(1)
     monkeypatch.setitem(sys.modules, "joblib", None)
     for one, three in zip(alone, both(3), strict=True):
@@ -219,7 +219,7 @@ def test_one_after_the_other_where_joblib_is_not_there(monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("always_parallel")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_a_fit_comes_through(monkeypatch: pytest.MonkeyPatch, n_jobs: int) -> None:
-    """No further fits are started."""
+    """Also from a thread; no further fits are started."""
     monkeypatch.setitem(sys.modules, "joblib", None)
     fits = itertools.count()
 

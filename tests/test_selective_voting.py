@@ -61,6 +61,33 @@ def test_losses_are_ordered_and_best_by_their_least() -> None:
     assert v.optimum[0] == {"mark": "brier_score", "models": 1, "value": pytest.approx(0.01), "tied": ""}
 
 
+def test_order_on_other_data() -> None:
+    """The order comes from the first data alone, the marks from the second alone."""
+    then = ([0, 1, 1, 0], {"fair": [1, 4, 3, 2], "good": [4, 1, 2, 3]})  # there, fair is perfect and good reversed
+    v = cl.papers.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=then)
+    assert v.order == ["fair", "good"]
+    mean = np.mean([FAIR, GOOD], axis=0)
+    assert v.marks.column("roc_auc") == pytest.approx([cl.roc_auc(Y, FAIR), cl.roc_auc(Y, mean)])
+    same = cl.papers.selective_voting(
+        Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=(Y, {"fair": FAIR, "good": GOOD})
+    )
+    assert same.order == ["good", "fair"]
+
+
+def test_peeking_flatters() -> None:
+    """Models that know nothing: the best of 30 looks good where it was chosen, and does not where it was not."""
+    flattered, honest = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = [np.arange(80) % 2 for _ in range(2)]
+        scores = [{f"m{k}": rng.random(80) for k in range(30)} for _ in range(2)]
+        flattered.append(cl.papers.selective_voting(y[1], scores[1], marks=["roc_auc"]).marks[0]["roc_auc"])
+        fair = cl.papers.selective_voting(y[1], scores[1], marks=["roc_auc"], order_on=(y[0], scores[0]))
+        honest.append(fair.marks[0]["roc_auc"])
+    assert np.mean(flattered) > 0.6
+    assert abs(np.mean(honest) - 0.5) < 0.05
+
+
 def test_quota_of_the_marks() -> None:
     v = cl.papers.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["hit_rate", "hit_rate@2"], quota=5)
     assert v.marks[0]["hit_rate@5"] == pytest.approx(0.6)
@@ -116,6 +143,8 @@ def test_refusals() -> None:
         cl.papers.selective_voting(Y, {"a": GOOD, "b": GOOD[:4]})
     with pytest.raises(cl.InputError, match="model 'b': row 2 is infinite"):
         cl.papers.selective_voting(Y, {"a": GOOD, "b": [1, 2, float("inf"), 3, 4, 5]})
+    with pytest.raises(cl.InputError, match="same models"):
+        cl.papers.selective_voting(Y, {"a": GOOD}, order_on=(Y, {"b": GOOD}))
     with pytest.raises(cl.InputError, match="cannot be ordered"):
         cl.papers.selective_voting(Y, {"a": [1] * 6}, rank_by="quota_pearson")
 

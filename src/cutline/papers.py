@@ -158,7 +158,7 @@ class SelectionPower(HasSections):
 
 @checked(wins=WINS, models=lambda value, name: value if callable(value) else check_models(value, name))
 def selection_power(
-    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]],
+    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]] | Any,
     models: Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Scorer]],
     measures: Sequence[MeasureLike] | None = None,
     *,
@@ -173,6 +173,7 @@ def selection_power(
     level: float = 0.95,
     seed: int = 0,
     n_jobs: int | None = None,
+    pos_label: Label = None,
     progress: bool | None = None,
 ) -> SelectionPower:
     """How often does each measure pick the better of several models, on test sets of a given size?
@@ -181,6 +182,10 @@ def selection_power(
     maps names to functions that score cases; or it is a function of ``rng`` that trains new models for each round. Each
     round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case independently, because all cases
     of a round are scored in one call.
+
+    Instead of ``simulate``, pass the labels of a test set of your own, with ``models`` mapping names to scores: its
+    rows are then drawn with replacement, as if it were the population. This shows how often each measure would pick the
+    model that is better on this test set, given only ``set_size`` cases.
 
     The better model is ``better``; without a name, the one that the ``goal`` calls better over all cases of all rounds.
     ``wins``: if the better model ties with others for the best value, ``half`` gives it its share of the win,
@@ -197,6 +202,23 @@ def selection_power(
     >>> power["roc_auc"].value > power["accuracy"].value
     True
     """
+    if not callable(simulate):  # a population of the rows of one test set: a model looks up the scores of those drawn
+        if not isinstance(models, Mapping) or len(models) < 2:
+            raise InputError("models", "must map the names of at least two models to their scores", "")
+        for name, scores in models.items():
+            if callable(scores):
+                why = f"maps {name!r} to a function, but the labels given are those of a test set"
+                raise InputError("models", why, "pass its scores")
+        samples = model_samples(simulate, models, pos_label)
+        positive = next(iter(samples.values())).positive
+        models = {name: sample.score.take for name, sample in samples.items()}
+
+        def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+            rows = rng.integers(0, len(positive), n)
+            return rows, positive[rows]
+
+    elif pos_label is not None:
+        raise InputError("pos_label", "goes with labels of your own", "let the simulator give true and false")
     check_function(simulate, "simulate", "two arguments", "pass a function of a random generator and a number")
     if callable(models):
         check_function(models, "models", "one argument", "pass a function of a random generator")
@@ -633,6 +655,7 @@ def selective_voting(
     choose_by: str | None = None,
     quota: int | float | None = None,
     threshold: float = 0.5,
+    order_on: tuple[Any, Mapping[str, Any]] | None = None,
     folds: int = 5,
     level: float = 0.95,
     n_resamples: int = 200,
@@ -641,9 +664,10 @@ def selective_voting(
 ) -> SelectiveVoting:
     """Order models by a measure, average the votes of the best X, mark each X by several measures, and choose X.
 
-    Scores are averaged as they are, so models should score on one scale. The models are ordered and
-    evaluated on the same cases, so the best X is partly luck, and its marks are optimistic. Models that tie in the
-    order keep the order they are given in. ``quota`` (by default the number of positives) is for marks at a quota.
+    Scores are averaged as they are, so models should score on one scale. ``order_on`` gives other data, as (labels,
+    scores by model), to order the models on. Without it the models are ordered and evaluated on the same cases: the
+    best X is then partly luck, and its marks are optimistic. Models that tie in the order keep the order they are given
+    in. ``quota`` (by default the number of positives) is for marks at a quota.
 
     The X to use (``voters``) is chosen by ``choose_by`` (by default ``rank_by``) in ``folds``-fold cross-validation,
     and the expected mark is corrected for the optimism of that choice.
@@ -660,13 +684,23 @@ def selective_voting(
     (by,) = choose_specs([rank_by], **how, argument="rank_by")
     judge = by if choose_by is None else choose_specs([choose_by], **how, argument="choose_by")[0]
     specs = tuple(choose_specs(list(marks), **how, argument="marks"))
-    order = case.best_first(by, every)
+    if order_on is None:
+        order = case.best_first(by, every)
+    elif not isinstance(order_on, tuple | list) or len(order_on) != 2:
+        raise InputError("order_on", f"is {show(order_on)}", "pass a pair: labels, and a mapping from name to scores")
+    else:
+        check_models(order_on[1], "order_on")
+        if set(map(str, order_on[1])) != set(map(str, names)):
+            raise InputError("order_on", "must contain the same models as {models}", "")
+        other = _Case.of(order_on[0], {name: order_on[1][name] for name in names}, pos_label)
+        order = other.best_first(by, np.arange(len(other.positive)))
     means = case.means(order, every)
     rows = []
     for x, scores in enumerate(means, start=1):
         values = _read(specs, positive, scores)
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
-    voters, on_folds, expected, optimism = _choose_voters(case, by, judge, folds, level, n_resamples, seed)
+    fixed, how_drawn = None if order_on is None else order, (folds, level, n_resamples, seed)
+    voters, on_folds, expected, optimism = _choose_voters(case, by, fixed, judge, *how_drawn)
     return SelectiveVoting(
         [names[k] for k in order],
         Table(rows, "Selective voting"),
@@ -682,7 +716,7 @@ def selective_voting(
 
 
 def _choose_voters(
-    case: _Case, by: Spec, judge: Spec, folds: int, level: float, n_resamples: int, seed: int
+    case: _Case, by: Spec, fixed: list[int] | None, judge: Spec, folds: int, level: float, n_resamples: int, seed: int
 ) -> tuple[int, Table, Estimate | None, float]:
     """The best X on rows that had no part in ordering the models, the marks of all X there, and what to expect of it.
 
@@ -699,7 +733,8 @@ def _choose_voters(
     held = np.empty(case.table.shape)  # combined scores of each X
     for k in range(folds):
         inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        held[:, outside] = case.means(case.best_first(by, inside), outside)
+        order = case.best_first(by, inside) if fixed is None else fixed
+        held[:, outside] = case.means(order, outside)
     sign = 1.0 if judge.measure.better == "higher" else -1.0
     on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
     if np.isnan(on_folds).all():

@@ -306,8 +306,9 @@ PARAMETERS: dict[str, str] = {
     "screen.cost": "What examining one case costs at each stage.",
     "select.quota": "How many to choose: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them.",
-    "selection_power.simulate": "A function of ``(rng, n)`` that draws n cases and gives them with their labels.",
-    "selection_power.models": "A mapping from name to a function that scores cases; or a function of "
+    "selection_power.simulate": "A function of ``(rng, n)`` that draws n cases and gives them with their labels; or "
+    "the labels of a test set, whose rows are then drawn with replacement.",
+    "selection_power.models": "A mapping from name to a function that scores cases, or to scores; or a function of "
     "``rng`` that trains new models for each round.",
     "selection_power.better": "The name of the model that is truly better. By default the one that ``goal`` calls "
     "better over all cases of all rounds.",

@@ -249,13 +249,9 @@ def _check_inputs(estimator: Estimator, *tables: tuple[str, Any, str, NDArray[An
 def _replicates(
     job: Callable[[int], Any], first: int, last: int, n_jobs: int, seconds_each: float, shown: Progress
 ) -> list[Any]:
-    """Results of replicates first … last−1, in order: made here, or in joblib's processes where it is installed."""
+    """Results of replicates first … last−1, in order: made here, in joblib's processes, or in threads."""
     total, results = last - first, []
     n_jobs = min(n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs), total)
-    try:
-        import joblib  # type: ignore[import-untyped]
-    except ImportError:
-        n_jobs = 1
     if n_jobs == 1 or total * seconds_each < TUNING.worth_processes:
         for number in range(first, last):
             results.append(job(number))
@@ -263,6 +259,16 @@ def _replicates(
         return results
     step = max(1, min(total // (8 * n_jobs), int(1.0 / max(seconds_each, 1e-6))))
     spans = [range(i, min(i + step, last)) for i in range(first, last, step)]
+    try:
+        import joblib  # type: ignore[import-untyped]
+    except ImportError:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for batch in pool.map(partial(_several, job), spans):
+                results += batch
+                shown.advance(len(batch))
+        return results
     for batch in joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(_several)(job, s) for s in spans):
         results += batch
         shown.advance(len(batch))
