@@ -84,12 +84,13 @@ def test_the_command_that_it_gives_runs(odd: Path) -> None:
     assert "understood" not in text
 
 
-def test_frames_and_tables_without_a_label(tmp_path: Path) -> None:
+def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     frame = pandas.DataFrame({"y": rng.integers(0, 2, 50), "a": rng.random(50)})
     frame["b"] = frame["a"]
     frame = pandas.concat([frame, frame.iloc[:5]])
     found = cl.doctor(frame)
+    assert any("5 rows repeat another row in every column" in sentence for sentence in found.findings)
     assert found.command == "cutline compare FILE --label y --score a --score b"
     path = tmp_path / "t.csv"
     path.write_text("a,b\n0.5,0.25\n0.75,0.125\n0.1,0.2\n")
@@ -102,7 +103,7 @@ def test_frames_and_tables_without_a_label(tmp_path: Path) -> None:
         cl.doctor({"y": [1, 0], "p": [1, 0]})
 
 
-def test_distinct_values_are_counted_one_by_one(tmp_path: Path) -> None:
+def test_distinct_values_are_counted_and_rounded_scores_are_no_copies(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     lines = [f"#{k},{rng.integers(0, 2)},{rng.random():.1f}" for k in range(997)]
     path = tmp_path / "t.csv"

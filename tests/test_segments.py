@@ -306,8 +306,16 @@ def test_a_trend_and_the_first_change() -> None:
         cl.evaluate(Y, P, by=Y, measures=["recall"]).segments.trend("recall")
 
 
-def test_names_need_an_order() -> None:
-    for unordered in (["north", "east", "south"], ["1/2023", "2/2023", "1/2024"], ["may", "jun", "jan"]):
+def test_names_follow_the_calendar_or_need_an_order() -> None:
+    names = np.array(["apr", "aug", "dec", "feb"])[np.arange(N) % 4]
+    seg = cl.evaluate(Y, P, by=names, measures=["roc_auc"]).segments
+    assert seg.names == ["feb", "apr", "aug", "dec"]
+    assert seg.trend("roc_auc").segments == ("feb", "apr", "aug", "dec")
+    assert [trend.measure for trend in seg.trends] == ["roc_auc"]
+    assert cl.evaluate(Y, P, by=pd.Series(names, dtype="category"), interval=None).segments.names == seg.names
+    days = np.array(["Wed", "Mon", "Sun"])[np.arange(N) % 3]
+    assert cl.evaluate(Y, P, by=days, interval=None).segments.names == ["Mon", "Wed", "Sun"]
+    for unordered in (["north", "east", "south"], ["1/2023", "2/2023", "1/2024"], ["May 2008", "Jun 2008", "Jan 2009"]):
         seg = cl.evaluate(Y, P, by=np.array(unordered)[np.arange(N) % 3], measures=["roc_auc"]).segments
         assert seg.trends == []
         with pytest.raises(cl.InputError, match="has no order of its own"):

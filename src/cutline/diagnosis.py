@@ -105,7 +105,7 @@ def doctor(
     """Inspect a table: what it supports, what looks wrong, and which command to run next.
 
     Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
-    rank the wrong way or are not probabilities, leaks, missing values; lines above the header, a cover sheet
+    rank the wrong way or are not probabilities, copies, leaks, missing values; lines above the header, a cover sheet
     and a row of totals, which are left out here and in the command. Sources and options as for :func:`evaluate`.
 
     >>> import duckdb
@@ -230,6 +230,7 @@ class _Examination:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
             scores = self._scores()
+            self._say_copies()
             self._say_clusters()
             command = self._command()
         columns = Table(map(self._row, self.profiles), "Columns")
@@ -374,6 +375,18 @@ class _Examination:
             )
             self.chosen = probabilities
         return rows
+
+    def _say_copies(self) -> None:
+        """Rows that are there twice."""
+        cells = [c.sql for c in self.table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
+        fractions = [p for p in self.profiles if p.is_number and not p.whole]  # one rounded score repeats by itself
+        if len(fractions) > 1 and len(cells) <= 200:
+            (copies,) = self.table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
+            if copies:
+                self.say(
+                    f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "
+                    "keep one of each"
+                )
 
     def _command(self) -> str:
         """The first command that runs; empty where none does, which a finding then explains."""

@@ -1,7 +1,7 @@
 """Rows divided into parts: segments, batches, clusters, folds. One rule for what a key is, and one order of the parts.
 
-The order is that of the values: ordered categories keep theirs, numbers and dates have theirs, and
-in text numbers count as numbers (v1, v2, v10). The same rule serves columns in memory and the
+The order is that of the values: ordered categories keep theirs, numbers and dates have theirs, names of months and days
+follow the calendar, and in text numbers count as numbers (v1, v2, v10). The same rule serves columns in memory and the
 few distinct values that DuckDB or Spark send, so a table has the same parts in the same order whatever reads it.
 """
 
@@ -25,6 +25,11 @@ from .sources.arrays import Codes, Sample, as_column, check_present
 
 Order = Literal["number", "time", "given", "name"]
 CROSS = " × "
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 # Whole numbers whose range is at most so many times the rows are numbered without sorting. Chosen by hand: a table of
 # counts four times as long as the column still takes less time than a sort of it.
 _TABLE = 4
@@ -41,8 +46,8 @@ class Partition:
     >>> days = Partition.of(["2024-05-02", "2024-05-01", "2024-05-02"])
     >>> days.keys, days.codes.tolist(), days.order
     (('2024-05-01', '2024-05-02'), [1, 0, 1], 'time')
-    >>> Partition.of(["v10", "v2", "v1"]).keys
-    ('v1', 'v2', 'v10')
+    >>> Partition.of(["v10", "v2", "v1"]).keys, Partition.of(["mar", "jan", "feb"]).keys
+    (('v1', 'v2', 'v10'), ('jan', 'feb', 'mar'))
     """
 
     codes: Codes
@@ -225,7 +230,10 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
 
 
 def _sort_key(keys: Sequence[Any]) -> Any:
-    """What keys are sorted by: their values; in text, numbers count as numbers."""
+    """What keys are sorted by: their values; names by the calendar; in text, numbers count as numbers."""
+    places = _calendar(keys)
+    if places is not None:
+        return lambda key: (places[_folded(key)], key)
     if all(isinstance(key, Real) for key in keys):
         return float
     kinds = {type(key) for key in keys}
@@ -238,13 +246,28 @@ def _sort_key(keys: Sequence[Any]) -> Any:
     return natural_key
 
 
+def _folded(key: Any) -> str:
+    return str(key).strip().rstrip(".").casefold()
+
+
+def _calendar(keys: Sequence[Any]) -> dict[str, int] | None:
+    """The place of names in the calendar, where all of them are months or all are days of the week."""
+    if len(keys) < 2 or not all(isinstance(key, str) for key in keys):
+        return None
+    for names, others in ((_MONTHS, {"sept": 8}), (_DAYS, {})):
+        places = {word: k for k, name in enumerate(names) for word in (name[:3], name)} | others
+        if all(_folded(key) in places for key in keys):
+            return places
+    return None
+
+
 def order_of(keys: Sequence[Any]) -> Literal["time", "number", ""]:
     """Whether values have an order of their own: in time (dates, months), by number (1, 2; v1, v2), or none.
 
     Names without numbers have none, nor have numbers of which the year comes last: sorted, they are out of order.
 
-    >>> order_of(["v1", "v2"]), order_of(["north", "south"]), order_of(["2024-1", "2024-10"])
-    ('number', '', 'time')
+    >>> order_of(["jan", "feb"]), order_of(["v1", "v2"]), order_of(["north", "south"]), order_of(["2024-1", "2024-10"])
+    ('time', 'number', '', 'time')
     >>> order_of(["1/2023", "1/2024", "2/2023"])
     ''
     """
@@ -257,6 +280,8 @@ def order_of(keys: Sequence[Any]) -> Literal["time", "number", ""]:
         return "number"
     if not all(isinstance(key, str) for key in keys):
         return ""
+    if _calendar(keys) is not None:
+        return "time"
     if all(natural_key(key)[0] == 0 for key in keys):
         return "number"
     forms = {re.sub(r"\d+", "#", key) for key in keys}
