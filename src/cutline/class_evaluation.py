@@ -159,19 +159,6 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         how: dict[str, Any] = {"name": self.name, "ordered": self.ordered, "dropped": self.dropped}
         return evaluate_class_sample(self.sample, measures=measures, settings=self.settings, **how)
 
-    def on_rows(self, numbers: NDArray[np.intp], *, name: str = "", specs: Sequence[Spec] = ()) -> ClassEvaluation:
-        """The same evaluation of some of the rows, as if they were alone, with the classes of all rows.
-
-        It has no intervals where there is a single cluster, which cannot be resampled.
-        """
-        sample, settings = with_rows(self.sample, numbers), self.settings
-        if sample.cluster is not None:
-            cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
-            sample = replace(sample, cluster=cluster)
-            settings = settings if cluster.any() else replace(settings, interval=None)
-        how: dict[str, Any] = {"ordered": self.ordered, "measures": list(specs or self.specs.values())}
-        return evaluate_class_sample(sample, name=name, settings=settings, **how)
-
     @property
     def _clusters(self) -> Any:
         """The cluster of each row as a number, None where rows were drawn one by one."""
@@ -384,6 +371,22 @@ def evaluate_class_sample(
     estimates, units = estimate_classes(totals, specs, settings)
     by_key = {str(spec): spec for spec in specs}, {str(spec): estimates[spec] for spec in specs}
     return ClassEvaluation(name, sample, *by_key, settings, ordered, units, totals, dropped)
+
+
+def evaluate_class_part(
+    ev: ClassEvaluation, numbers: NDArray[np.intp], *, name: str = "", specs: Sequence[Spec] = ()
+) -> ClassEvaluation:
+    """The same evaluation of some of the rows, as if they were alone, with the classes of all rows.
+
+    It has no intervals where there is a single cluster, which cannot be resampled.
+    """
+    sample, settings = with_rows(ev.sample, numbers), ev.settings
+    if sample.cluster is not None:
+        cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
+        sample = replace(sample, cluster=cluster)
+        settings = settings if cluster.any() else replace(settings, interval=None)
+    how: dict[str, Any] = {"ordered": ev.ordered, "measures": list(specs or ev.specs.values())}
+    return evaluate_class_sample(sample, name=name, settings=settings, **how)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -130,41 +130,6 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
         how = values_of(self, "name", "threshold", "prevalence", "dropped")
         return evaluation_of(rows, specs, obstacles, self.settings, quota=quota, replicates_out=replicates_out, **how)
 
-    def on_rows(
-        self,
-        numbers: NDArray[np.intp],
-        *,
-        name: str = "",
-        specs: Sequence[Spec] = (),
-        counted: RowEvidence | None = None,
-        replicates_out: dict[str, Any] | None = None,
-    ) -> Evaluation:
-        """The same evaluation of some of the rows, as if they were alone; ``counted``: what is known of their counts.
-
-        It has no intervals where there is a single cluster or batch, which cannot be resampled.
-        """
-        rows, paired = counted, replicates_out is not None
-        if rows is None or self.rows.batched:
-            part, cluster = self.sample.part(numbers), self.sample.cluster
-            cluster = None if cluster is None else renumber(cluster[numbers])
-            if isinstance(self.rows, BatchRows):
-                part, batches = replace(part, cluster=cluster), self.rows.batches.only(numbers)
-                rows = BatchRows.of_batches(part, batches, paired=paired)
-                rows = rows if counted is None else replace(rows, buckets=counted.buckets)
-            else:
-                rows = RowEvidence(part, rank(part), cluster, paired=paired)
-        single = rows.clusters is not None and not rows.clusters.any()
-        single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
-        obstacles: dict[Spec, str] = {}
-        for key, spec in self.specs.items():
-            e, no_cut = self.estimates[key], "" if spec.quota is None else _why_no_cut(spec.quota, rows)
-            obstacles[spec] = e.reason if e.value != e.value else no_cut
-        settings = replace(self.settings, interval=None) if single else self.settings
-        quota, specs = self.asked_quota, list(specs or self.specs.values())
-        quota = None if quota is not None and _why_no_cut(quota, rows) else quota
-        how: dict[str, Any] = {"name": name, "threshold": self.threshold, "replicates_out": replicates_out}
-        return evaluation_of(rows, specs, obstacles, settings, quota=quota, **how)
-
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """Rows, positives, how much is tied; for a table also how many rows were dropped because a value was missing,
@@ -307,6 +272,42 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
             "measures": self.to_dicts(),
             **self._of_segments,
         }
+
+
+def evaluate_part(
+    ev: Evaluation,
+    numbers: NDArray[np.intp],
+    *,
+    name: str = "",
+    specs: Sequence[Spec] = (),
+    counted: RowEvidence | None = None,
+    replicates_out: dict[str, Any] | None = None,
+) -> Evaluation:
+    """The same evaluation of some of the rows, as if they were alone; ``counted``: what is known of their counts.
+
+    It has no intervals where there is a single cluster or batch, which cannot be resampled.
+    """
+    rows, paired = counted, replicates_out is not None
+    if rows is None or ev.rows.batched:
+        part, cluster = ev.sample.part(numbers), ev.sample.cluster
+        cluster = None if cluster is None else renumber(cluster[numbers])
+        if isinstance(ev.rows, BatchRows):
+            part, batches = replace(part, cluster=cluster), ev.rows.batches.only(numbers)
+            rows = BatchRows.of_batches(part, batches, paired=paired)
+            rows = rows if counted is None else replace(rows, buckets=counted.buckets)
+        else:
+            rows = RowEvidence(part, rank(part), cluster, paired=paired)
+    single = rows.clusters is not None and not rows.clusters.any()
+    single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
+    obstacles: dict[Spec, str] = {}
+    for key, spec in ev.specs.items():
+        e, no_cut = ev.estimates[key], "" if spec.quota is None else _why_no_cut(spec.quota, rows)
+        obstacles[spec] = e.reason if e.value != e.value else no_cut
+    settings = replace(ev.settings, interval=None) if single else ev.settings
+    quota, specs = ev.asked_quota, list(specs or ev.specs.values())
+    quota = None if quota is not None and _why_no_cut(quota, rows) else quota
+    how: dict[str, Any] = {"name": name, "threshold": ev.threshold, "replicates_out": replicates_out}
+    return evaluation_of(rows, specs, obstacles, settings, quota=quota, **how)
 
 
 @dataclass(frozen=True, eq=False)

@@ -238,10 +238,6 @@ PARAMETERS: dict[str, str] = {
     "memory and 200 in a stream.",
     "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
     "memory and 200 in a stream.",
-    "on_rows.numbers": "Which rows.",
-    "on_rows.specs": "The measures to evaluate. By default those of this evaluation.",
-    "on_rows.counted": "What is known of counts of these rows, in place of the rows.",
-    "on_rows.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "with_measures.replicates_out": "Where to put the replicates of every measure, for a comparison.",
     "Table.group": "The column whose values head groups of rows.",
     "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
-from .class_evaluation import ClassComparison, ClassEvaluation
+from .class_evaluation import ClassComparison, ClassEvaluation, evaluate_class_part
 from .comparison import Comparison
 from .decide.selection import SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation
+from .evaluation import Evaluation, evaluate_part
 from .inference.batch_rows import BatchRows
 from .inference.bucket_bounds import Buckets
 from .inference.closed_forms import FEW_CASES
@@ -120,7 +120,8 @@ class LoadedSegments(SegmentedRows):
         if self.counted is not None and self.counted.segments is not None:
             counts = np.flatnonzero((self.counted.segments.codes == at) != outside)
             how["counted"] = counted_evidence(self.counted.only(counts))
-        return self.whole.on_rows(numbers, **how)
+        evaluate = evaluate_class_part if isinstance(self.whole, ClassEvaluation) else evaluate_part
+        return evaluate(self.whole, numbers, **how)
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""

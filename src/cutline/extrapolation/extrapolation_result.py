@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from ..inference.limits import t_quantile
 from ..reference import documented
 from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, FilePath, Floats
-from ..validate import check_number, check_whole
+from ..validate import check_number, check_whole, checked
 from ..verdict import POWER, Difference, Verdict, differences_of, verdict_of
 from .favorability import Favorability, largest_k_where
 from .tasks import GrowthMethod, Note, Wins, spread_between_classes, tie_credit
@@ -487,11 +487,13 @@ class Extrapolation(GrowthResult):
         value, low, high = ends
         return Estimate(name, value, low, high, self.level, reached[0].method if reached else "certain")
 
+    @checked(top=partial(check_whole, least=1))
     def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
         check_k(k)
         return {name: float(self._read(fit, k, top)[0]) for name, fit in self.fits.items()}
 
+    @checked(top=partial(check_whole, least=1))
     def range_over_methods(self, k: int, *, top: int = 1) -> Interval:
         """Smallest and largest estimate over the methods that the back-test does not exclude."""
         answers = self.by_method(k, top=top)
@@ -619,6 +621,7 @@ class Extrapolation(GrowthResult):
         wanted = {name: key for name, key in names.items() if name not in left_out}
         return [{key: getattr(row, name) for name, key in wanted.items()} for row in self.backtest]
 
+    @checked(top=partial(check_whole, least=1))
     def sentences(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> list[str]:
         """The result in words: what to expect among the largest number asked for, and how far an accuracy reaches."""
         places, seen = (f"top-{top} " if top > 1 else ""), self.accuracy(self.n_classes, top=top)

@@ -110,7 +110,10 @@ def _short_classes(ev: ClassEvaluation) -> list[Table]:
         lines.append({"class": str(row["class"]), "cases": count(row["cases"]), **shares, "F1": f1})
     few = len(lowest) < len(ev.per_class)
     title = f"The {len(lowest)} of {len(ev.per_class)} classes with the lowest F1" if few else "Each class"
-    return [*matrix, Table(lines, title)]
+    if matrix:  # one table: the matrix, and beside it what each class has
+        beside = {line["class"]: line for line in lines}
+        return [Table([{**row, **beside[row["class"]]} for row in matrix[0]], matrix[0].title)]
+    return [Table(lines, title)]
 
 
 def confusion_table(confusion: Confusion) -> Table:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Spec
 from ..decide.error_costs import ErrorPrices
+from ..decide.thresholds import find_cut
 from ..errors import PYTHON, InputError, Terms
 from ..estimate import Estimate
 from ..evaluation import notices_of
@@ -28,6 +29,7 @@ from ..table import (
     p_value,
     pluralize,
     round_up,
+    values_of,
 )
 from .plot_data import models_of
 from .render import explained
@@ -963,6 +965,12 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
     cheapest = result.cheapest(**prices) if prices and hasattr(result, "cheapest") else None
     if cheapest is not None:
         parts += cheapest.answer
+    elif prices:
+        how = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
+        cut = find_cut(result.sample, result.ranking, {}, prices, None, **how)
+        costs = [format_value(price) for price in prices.values()]
+        errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
+        parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
     try:
         curves = {k: ev.decision_curve() for k, ev in usable.items()}
     except InputError:  # a stream keeps no rows
