@@ -388,8 +388,9 @@ def test_the_worth_of_one_case_is_not_certain() -> None:
     y, s, v, _ = drawn(n=1500)
     y[np.argmax(s)] = True
     how: dict[str, Any] = {"threshold": float(np.sort(s)[-2]), "measures": ["value_per_place"]}
-    low, high = cl.evaluate(y, s, worth=v, **how)["value_per_place"].interval
-    assert low < high
+    for amount in (6.68, 1.1, 33.3, 97.0, 1234.56):
+        low, high = cl.evaluate(y, s, worth=np.where(s == s.max(), amount, v), **how)["value_per_place"].interval
+        assert high > 1.5 * low
 
 
 def test_two_rows_cannot_tell_amounts_apart() -> None:
