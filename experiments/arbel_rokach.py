@@ -23,6 +23,7 @@ def arguments(given: list[str] | None) -> Any:
     parser.add_argument("--part", choices=PARTS, action="append", help="run only this part (may be repeated)")
     parser.add_argument("--data", type=Path, help="folder with the UCI files (ARFF or .data), searched with subfolders")
     parser.add_argument("--scores", type=Path, help="folder with score lists SET.MODEL.csv.gz (MODEL: J48, NB, NN)")
+    parser.add_argument("--order-on", choices=["train", "test"], default="train", help="cases that order the 52 models")
     parser.add_argument("--splits", type=int, help="splits of each UCI set (default 2; 5 with --full)")
     args = parser.parse_args(given)
     for name, folder in (("data", "uci"), ("scores", "quota/weka66-scores")):
@@ -44,7 +45,7 @@ def run_tables(report: Report) -> None:
 def run_voting(report: Report, args: Any) -> None:
     """Section 4.2 on made data, several experiments side by side."""
     repeats = 100 if args.full else 4
-    given = [(args.seed * 1000 + k,) for k in range(repeats)]
+    given = [(args.seed * 1000 + k, args.order_on) for k in range(repeats)]
     what = f"selective voting, {arbel_voting.MISSIONS} models"
     votes = in_parallel(arbel_voting.experiment, given, what, processes=args.full)
     six = arbel_voting.table_6(votes, arbel_scores.PRINTED["table 6"])
