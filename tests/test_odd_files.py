@@ -22,7 +22,7 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
-from cutline.partition import natural_key
+from cutline.partition import Partition, natural_key, order_of
 from cutline.sources import rules
 from cutline.sources.duckdb import DuckTable
 from cutline.sources.file_formats import TextFormat, find_files
@@ -292,6 +292,12 @@ def test_a_query_may_end_in_anything() -> None:
     con.execute("CREATE TABLE t AS SELECT i % 2 AS y, i / 10 AS p FROM range(10) r(i)")
     for end in ("", ";", " ; -- done", " -- x\n;\n-- y\n", "--;", " " * 200_000 + "\n-- a"):
         assert evaluate(con, query="SELECT y, p FROM t" + end, **PLAIN).facts["rows"] == 10
+
+
+def test_september_has_two_short_names() -> None:
+    months = ["aug", "Sept.", "oct", "SEP"]
+    assert Partition.of(["oct", "SEP", "aug", "Sept."]).keys == ("aug", "SEP", "Sept.", "oct")
+    assert order_of(months) == "time"
 
 
 @pytest.mark.parametrize("stream", [None, True])
