@@ -67,25 +67,6 @@ def test_a_terminal_shows_the_names_of_rows(columns: int) -> None:
         assert re.search(rf"(?m)^ *{name}\b", text), text
 
 
-@pytest.mark.parametrize(("name", "value"), [("recall", 0.8), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.1)])
-def test_a_cut_by_what_it_gives(name: str, value: float) -> None:
-    out = json.loads(run(*ONE, f"--{name}", value, "--format", "json").stdout)
-    table = np.genfromtxt(EXAMPLE, delimiter=",", names=True)
-    assert out["threshold"] == float(cl.threshold_for(table["completed"], table["logistic"], **{name: value}))
-    assert out["cut"]["goal"] == {name: value}
-    assert name == "precision" or 0.2 < out["cut"]["chance_kept"] < 0.8
-    text = run(*ONE, f"--{name}", value).stdout
-    assert re.search(r"kept on new data (about half the time|with a probability of about \d+%)", text)
-    assert re.search(r"Precision +[\d.]+% +[\d.]+% to [\d.]+%", text)
-    assert re.search(r"precision +↑ +0\.\d+ +0\.\d+ … 0\.\d+", run(*ONE, f"--{name}", value, "--all").stdout)
-
-
-def test_one_cut_at_a_time() -> None:
-    assert refused(*ONE, "--recall", 0.8, "--quota", 5) == "--recall and --quota each set the cut; give one of them"
-    assert refused(*ONE, "--recall", 2) == "--recall must be between 0 and 1, got 2"
-    assert "--engine duckdb" in refused(*ONE, "--recall", 0.8, "--engine", "duckdb")
-
-
 def test_rows_left_out_are_in_the_headline(tmp_path: Path) -> None:
     path = tmp_path / "gaps.csv"
     path.write_text("y,p\n1,.9\n0,\n0,.4\n1,.7\n,.5\n0,.2\n")

@@ -45,9 +45,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     lines = []
     for k in range(40):
         p = rows.random()
-        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3}")
+        of_classes = ",".join(f"{rows.random():.4f}" for _ in range(3))
+        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3},{of_classes}")
     usual = folder / "usual.csv"
-    usual.write_text("y,p,q,name\n" + "\n".join(lines) + "\n")
+    usual.write_text("y,p,q,name,s_n0,s_n1,s_n2\n" + "\n".join(lines) + "\n")
     strange = {
         "empty.csv": b"",
         "header.csv": b"y,p\n",
@@ -98,7 +99,7 @@ def _base(call: str, path: Path) -> list[str]:
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],
-        "extrapolate": ["--label", "name", "--score", "p*", "--no-intervals"],
+        "extrapolate": ["--label", "name", "--score", "s_*", "--no-intervals"],
     }
     command, *option = call.split()
     if call == "sql":  # it reads no rows; a file may be the result of its query

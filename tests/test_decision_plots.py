@@ -47,17 +47,6 @@ def test_votes_are_drawn(data) -> None:
     plt.close(ax.figure)
 
 
-def test_a_histogram_shades_the_errors_at_a_threshold(data) -> None:
-    y, p, _ = data
-    ev = cl.evaluate(y, p, interval=None)
-    ax = ev.plot("histogram", threshold=0.3)
-    words = " ".join(text.get_text() for text in ax.get_legend().get_texts())
-    point = ev.at(threshold=0.3)
-    assert f"false negatives ({1 - point.recall:.0%}" in words
-    assert f"false positives ({point.fpr:.0%}" in words
-    plt.close(ax.figure)
-
-
 @pytest.mark.parametrize("kind", ["net_benefit", "expected_cost"])
 def test_bands_of_decision_curves_say_what_they_hold(data, kind: str) -> None:
     y, p, _ = data

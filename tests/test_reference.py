@@ -191,7 +191,7 @@ ANY = {
     },
     "columns in any form: arrays, frames, names, or a mapping of them": {
         *("scores", "y_score", "score", "treated", "outcome", "propensity", "inclusion", "counts", "cases", "stages"),
-        *("models", "simulate", "edges", "refine", "source"),
+        *("models", "order_on", "simulate", "edges", "refine", "source"),
     },
     "a name or a function; a number, a pair or text; checked by one rule each": {
         *("measure", "g", "f"),

@@ -336,6 +336,7 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
 
     CSV keeps the file's delimiter. A name that the file has already gets an underscore.
     """
+    from ..sources.rules import LABEL_CELL
     from ..sources.sql_table import DUCKDB
 
     first = [name + "_" * next(k for k in itertools.count() if name + "_" * k not in table.named) for name in added]
@@ -347,7 +348,16 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
     for k, values in enumerate(added.values()):
         typed = "DOUBLE" if any(isinstance(v, float) for v in values) else "BIGINT"
         lists.append(f"unnest({values}::{typed}[]) AS a{k}")
-    stored = ", ".join(f"{column.sql} AS v{k}" for k, column in enumerate(table.columns))
+    cast = {}
+    if kind in ("parquet", "json"):  # text that is a number throughout is one there; 007 is a code
+        texts = {column.name: column.sql for column in table.columns if column.kind == "text"}
+        numbers = [f"{DUCKDB.matches(cell, LABEL_CELL)} AND length({cell}) < 16" for cell in texts.values()]
+        others = table.count([f"NOT ({fits})" for fits in numbers])
+        broken = table.count([DUCKDB.matches(cell, ".*[.eE].*") for cell in texts.values()])
+        for (name, cell), other, fractions in zip(texts.items(), others, broken, strict=True):
+            if not other:
+                cast[name] = f"CAST({cell} AS {'DOUBLE' if fractions else 'BIGINT'})"
+    stored = ", ".join(f"{cast.get(column.name, column.sql)} AS v{k}" for k, column in enumerate(table.columns))
     query = (
         f"SELECT {', '.join(cells)} FROM (SELECT {stored}, {table.row} AS n FROM {table.numbered}) f "
         f"JOIN (SELECT {', '.join(lists)}) c ON c.n = f.n ORDER BY c.nth"

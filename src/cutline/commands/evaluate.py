@@ -355,7 +355,9 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *o.ERROR_COSTS, "margin", "pairs"]):
+class CompareArguments(
+    JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *o.ERROR_COSTS, "margin", "pairs", "why"]
+):
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
@@ -364,6 +366,7 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *
         "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
         section="Output",
     )
+    why: bool = option("Explain how the model for each goal is chosen.", section="Output")
 
 
 @command(
@@ -425,8 +428,8 @@ def compare(asked: CompareArguments) -> Report:
         return content
 
     how = {"measures": asked.measures, "list_size": asked.list_size}
-    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "cheapest": cheapest}
-    more = ["--pairs", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
+    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
+    more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
     return _report(made, facts, asked, document, lambda: list(made.differences), more, **how, **shown)
 
 

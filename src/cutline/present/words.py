@@ -191,6 +191,7 @@ def comparison_sections(
     terms: Terms = PYTHON,
     all_measures: bool = False,
     pairs: bool = False,
+    why: bool = False,
     detail: bool = False,
     cheapest: Cheapest | None = None,
     measures: Sequence[str] = (),
@@ -200,7 +201,7 @@ def comparison_sections(
     """The sections of a comparison; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
-    models. ``measures``: those that were asked for by name; the answer gives the first
+    models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
     of them before that of the places. ``list_size``: of the next list, for which the answer tells the hits first.
     """
     evaluations = list(comparison.evaluations.values())
@@ -258,7 +259,9 @@ def comparison_sections(
     if cheapest is not None and (detail or all_measures):
         yield Section("costs", [*cheapest.conditions, cheapest.others], "Costs of errors")
     goals = [] if _one_class(first) else comparison.recommendations.values()
-    if goals:
+    if goals and why:
+        yield Section("goals", [f"{GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
+    elif goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
         yield from detail_sections(comparison, evaluations, **options)
