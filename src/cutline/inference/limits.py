@@ -369,8 +369,8 @@ def lag_correlation(each: Floats, lag: int = 1) -> float:
     return float(centred[lag:] @ centred[:-lag]) / total if varies else math.nan
 
 
-# Rows "days in a row" of benchmarks/batches.py chose these: a correlation of 1.2 standard errors counts (with less, 60
-# independent units have intervals more than 4% longer); fewer than ten units tell nothing about how they depend on each
+# Rows "days in a row" of benchmarks/batches.py chose these: a correlation of 1.2 standard errors counts (intervals of
+# 60 independent units are then 6% longer on average); fewer than ten units tell nothing about how they depend on each
 # other; memories are taken as 5·(1 + 3φ)/n longer, by at most 0.25, up to 0.93, and their part in the variance as 1.1
 # times as large, because short series look less dependent than they are.
 _HEEDED, _FEWEST, _LONGER, _LONGEST, _MORE = 1.2, 10, 5.0, 0.93, 1.1
