@@ -275,6 +275,8 @@ def test_the_message_on_a_reversed_score_names_the_option(tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
+@pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore")  # Spark warns about pandas
 def test_the_same_options_on_a_cluster(spark: Any, tmp_path: Path) -> None:
     """Conditions, a changed sign and labels spelled in several ways: as in memory."""
     source("parquet", tmp_path)

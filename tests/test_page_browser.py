@@ -252,7 +252,7 @@ def test_logarithmic_axis(tab: Any) -> None:
 def test_each_chart_has_words(tab: Any) -> None:
     choose(tab, 50)
     charts = tab.locator(".chart")
-    assert charts.count() == 17
+    assert charts.count() == 16
     for k in range(charts.count()):
         assert charts.nth(k).get_attribute("role") == "img"
         assert len(charts.nth(k).get_attribute("aria-label") or "") > 20
@@ -415,7 +415,7 @@ def test_without_scripts_the_charts_are_there(browser: Any, address: str) -> Non
     page = browser.new_page()
     browser.new_cdp_session(page).send("Emulation.setScriptExecutionDisabled", {"value": True})
     page.goto(address)
-    assert page.locator(".chart > svg").count() == 17
+    assert page.locator(".chart > svg").count() == 16
     assert not page.locator("#slider").is_visible()
     assert page.locator("#chart-gain [data-curve='0']").is_visible()
     assert "Without JavaScript" in page.inner_text("main")

@@ -408,7 +408,8 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
     else:
         taken = f"selects {count(point.taken)} of {pluralize(ev.ranking.cases, 'case')}"
         found = f"At a threshold of {point.threshold:g}, {name} {taken} and finds {positives}."
-        following = [f"With the same share selected on the next list like this one, {coming}."] if known else []
+        where = "in the next batch" if ev.rows.batched else "on the next list like this one"
+        following = [f"With the same share selected {where}, {coming}."] if known else []
     chance = chance_sentence(point)
     if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
         chance = chance.removesuffix(".") + " in all batches together." * bool(chance)
