@@ -320,7 +320,7 @@ def test_wrong_types_are_refused_by_name() -> None:
         ),
         (lambda: selection_power(lambda rng, n: (P, Y), lambda rng: 3), "models is 3; pass at least one"),
         (lambda: cl.compare(np.array(3), {"a": P, "b": P}), "model 'a': y_true has shape"),
-        (lambda: cl.bootstrap_oob(Estimator(), X, P, n_resamples=9), "a class of the estimator is"),
+        (lambda: cl.bootstrap_oob(Estimator(), X, P, n_resamples=9), "y contains more than two labels"),
         (lambda: cl.evaluate({1: Y, 2: P}, label="y", score="p"), "no column .y. for the label; it has"),
         (lambda: cl.evaluate({"y": 0.5, "p": P}, label="y", score="p"), "column 'y' is 0.5; give"),
         (lambda: cl.Cut.load(True), "path must be a path, got True"),

@@ -26,7 +26,7 @@ _MOST_DRAWS = 10_000_000  # more fit no memory and add nothing
 AMOUNTS = (1e-90, 1e90)  # cubes (third moments) and sums over weighted cases are numbers
 _COUNTS = ("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points")
 _FLAGS = (
-    *("paired", "stratify", "progress", "normalize", "marginal", "simultaneous", "ordered"),
+    *("paired", "stratify", "progress", "normalize", "simultaneous", "ordered"),
     *("stream", "distance", "candidates", "pooled", "ignore_case"),
 )
 
