@@ -428,6 +428,15 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         cl.merge_counts([{"p": [1.0], "n": [2]}])
 
 
+def alike(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+    """The same rows; the order in which groups come from an engine may change a last digit."""
+    return len(rows) == len(others) and all(
+        list(one) == list(two)
+        and all(one[k] == two[k] or one[k] == pytest.approx(two[k], rel=1e-9, abs=1e-12) for k in one)
+        for one, two in zip(rows, others, strict=True)
+    )
+
+
 def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     import duckdb
 
@@ -456,7 +465,7 @@ def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     with pytest.raises(cl.InputError, match="5 rows have no label"):
         cl.compare(connection.sql(query).df(), **how)
     left = cl.compare(connection.sql(query).df(), missing="drop", **how)
-    assert left.differences.to_dicts() == joint.differences.to_dicts()
+    assert alike(left.differences.to_dicts(), joint.differences.to_dicts())
     connection.sql(query).df().to_csv(tmp_path / "joint.csv", index=False)
     asked = ["--quota", "100", *(f"--measure={name}" for name in exact.specs), "--format", "json"]
     page = tmp_path / "page.html"
@@ -465,7 +474,7 @@ def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert told["differences"] == json.loads(json.dumps(left.to_dict()))["differences"]
+    assert alike(told["differences"], json.loads(json.dumps(left.to_dict()))["differences"])
     assert page.exists()
     for option in (["--worth", "low"], ["--label", "bucket"], ["--score", "p", "--score", "q"]):
         assert CliRunner().invoke(cli, ["compare", str(tmp_path / "joint.csv"), *option]).exit_code == 2
@@ -487,7 +496,7 @@ def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     named = ["--score", "p", "--score", "q", "--positives", "sum", "--rows", "size"]
     done = CliRunner().invoke(cli, ["compare", str(tmp_path / "pairs.csv"), *named, *asked])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["differences"] == json.loads(json.dumps(plain.to_dict()))["differences"]
+    assert alike(json.loads(done.stdout)["differences"], json.loads(json.dumps(plain.to_dict()))["differences"])
     with pytest.raises(cl.InputError, match="counted jointly"):
         cl.evaluate(counts)
     with pytest.raises(cl.InputError, match="needs two"):
