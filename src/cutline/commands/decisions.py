@@ -352,11 +352,11 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
     if kind in ("parquet", "json"):  # text that is a number throughout is one there; 007 is a code
         texts = {column.name: column.sql for column in table.columns if column.kind == "text"}
         numbers = [f"{DUCKDB.matches(cell, LABEL_CELL)} AND length({cell}) < 16" for cell in texts.values()]
-        others = table.count([f"NOT ({fits})" for fits in numbers])
-        broken = table.count([DUCKDB.matches(cell, ".*[.eE].*") for cell in texts.values()])
-        for (name, cell), other, fractions in zip(texts.items(), others, broken, strict=True):
+        fractions = [DUCKDB.matches(cell, ".*[.eE].*") for cell in texts.values()]
+        counts = table.count([*(f"NOT ({fits})" for fits in numbers), *fractions]) if texts else []  # one pass for all
+        for (name, cell), other, broken in zip(texts.items(), counts, counts[len(texts) :], strict=False):
             if not other:
-                cast[name] = f"CAST({cell} AS {'DOUBLE' if fractions else 'BIGINT'})"
+                cast[name] = f"CAST({cell} AS {'DOUBLE' if broken else 'BIGINT'})"
     stored = ", ".join(f"{cast.get(column.name, column.sql)} AS v{k}" for k, column in enumerate(table.columns))
     query = (
         f"SELECT {', '.join(cells)} FROM (SELECT {stored}, {table.row} AS n FROM {table.numbered}) f "
