@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import plain_kernels as plain
 from cutline import ranking
-from cutline.engines.stream import poisson_table
-from cutline.inference.resampling import Resampler
+from cutline.inference.resampling import Resampler, quantile_tables
 from cutline.kernels import compiled
 from cutline.kernels.layout import AT, CUT, FIELDS, LOSSES, SLICE, harmonic_table
 from cutline.ranking import rank
@@ -187,7 +186,7 @@ def test_draws(weighted: bool) -> None:
     for module in BOTH:
         counts = np.zeros((12, 2, 24), np.float64 if weighted else np.uint32)
         for first, last in ((0, 8), (8, 24)):
-            module.draw_rows(row, positive, weight, rows, place, 7, poisson_table(), first, last, counts)
+            module.draw_rows(row, positive, weight, rows, place, 7, quantile_tables()[0], first, last, counts)
         results.append(counts)
     np.testing.assert_allclose(results[1], results[0], **CLOSE)
 
@@ -195,7 +194,7 @@ def test_draws(weighted: bool) -> None:
 def test_poisson_weights_have_the_poisson_distribution() -> None:
     from scipy.stats import poisson
 
-    share = np.bincount(poisson_table(), minlength=12)[:12] / 2**16
+    share = np.bincount(quantile_tables()[0], minlength=12)[:12] / 2**16
     np.testing.assert_allclose(share, poisson.pmf(np.arange(12), 1.0), atol=2**-16)
 
 
@@ -361,3 +360,39 @@ def test_arrays_with_gaps_are_read_as_those_without() -> None:
         compiled.sum_losses(values, *logs, counts, counts, (-11.5, 2.0, 0.3), (1.0, 1.0), out)
         vectors.append(out)
     np.testing.assert_array_equal(*vectors)
+
+
+@pytest.mark.parametrize("levels", [3, 10**6])
+def test_pairs_that_two_lists_order_alike(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    positive, one, code = rng.random(90) < 0.4, rng.integers(0, levels, 90), rng.integers(0, min(levels, 89), 90)
+    order = np.argsort(-one).astype(np.int32)
+    tie = np.append(one[order][1:] == one[order][:-1], False)
+    signs = [np.sign(values[positive][:, None] - values[~positive]) for values in (one, code)]
+    assert compiled.pairs_alike(order, tie, positive, code.astype(np.int32)) == (signs[0] * signs[1]).sum()
+
+
+def test_a_share_of_sums_with_a_normal_rest() -> None:
+    """Without a rest worth the name the sums alone count; with nothing else it is the normal distribution."""
+    sums = np.array([0.5, 1.5, 2.5])
+    assert compiled.share_beyond(sums, 1.0, 1e-9, 0.0) == pytest.approx(2 / 3)
+    assert compiled.share_beyond(np.zeros(1), 1.96, 1.0, 0.0) == pytest.approx(0.04999579029644087, rel=1e-14)
+    z, kurtosis = 2.0, -0.4
+    density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    expected = 0.04550026389635842 + 2 * kurtosis / 24 * z * (z * z - 3) * density
+    assert compiled.share_beyond(np.zeros(1), z, 1.0, kurtosis) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, np.uint8])
+@pytest.mark.parametrize("n", [1, 7, 5000])
+def test_extremes_are_numbers_of_python_and_exact(kind: Any, n: int) -> None:
+    values = np.random.default_rng(n).integers(0, 100, 2 * n).astype(kind)
+    for column in (values, values[::2], values.astype(np.dtype(kind).newbyteorder(">"))):
+        found = compiled.extremes(column)
+        assert found == (column.min().item(), column.max().item())
+        assert all(type(end) in (int, float) for end in found)
+    assert compiled.extremes(np.array([1, 2**53 + 1])) == (1, 2**53 + 1)
+    for place in (0, n - 1):
+        missing = np.ones(n)
+        missing[place] = np.nan
+        assert np.isnan(compiled.extremes(missing)).all()

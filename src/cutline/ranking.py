@@ -158,7 +158,11 @@ def tie_starts(*columns: NDArray[Any]) -> NDArray[np.intp]:
 
 def row_order(sample: Sample) -> NDArray[np.intp]:
     """Rows in the order of the ranking, positives first: how the kernels that draw replicates number them."""
-    return np.lexsort((-sample.score.astype(np.float64), ~sample.positive))
+    sides, score = (
+        (np.flatnonzero(side) for side in (sample.positive, ~sample.positive)),
+        -sample.score.astype(np.float64),
+    )
+    return np.concatenate([side[np.argsort(score[side], kind="stable")] for side in sides])
 
 
 def membership(score: NDArray[Any], quota: float, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

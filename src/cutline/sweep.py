@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +47,7 @@ class SumsRequest:
     thresholds: tuple[float, ...] = ()
     quotas: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Numbers in one vector of sums."""
         return len(FIELDS) + len(LOSSES) * len(self.losses) + len(CUT) * (len(self.thresholds) + len(self.quotas))

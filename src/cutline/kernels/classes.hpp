@@ -143,17 +143,17 @@ inline double sum_of(View<const double> values) {
 inline void sum_column(const Column& column, const int32_t* code, int64_t k, View<const double> totals, double* out) {
     const double positives = totals[k], rest = sum_of(totals) - positives;
     double above = 0.0, negatives = 0.0, wins = 0.0, mean = 0.0, precision = 0.0;
+    std::vector<double> inverse(totals.size);
+    for (int64_t j = 0; j < totals.size; ++j) inverse[j] = j == k ? 0.0 : 1.0 / totals[j];
     for (int64_t i = 0; i < column.order.size;) {
         const int64_t last = column.end_of_tie(i);
         double hits = 0.0, misses = 0.0, shares = 0.0;
         for (int64_t at = i; at <= last; ++at) {
             const int64_t row = column.order[at];
-            if (code[row] == k) {
-                hits += column.weight[row];
-            } else {
-                misses += column.weight[row];
-                shares += column.weight[row] / totals[code[row]];
-            }
+            const double weight = column.weight[row], own = code[row] == k;  // no branch that could be predicted wrongly
+            hits += own * weight;
+            misses += (1.0 - own) * weight;
+            shares += weight * inverse[code[row]];
         }
         wins += misses * (above + 0.5 * hits);
         mean += shares * (above + 0.5 * hits);

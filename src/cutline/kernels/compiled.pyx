@@ -74,6 +74,7 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
     void c_quotas "cutline::cut_at_quotas"(
         Array, Array, Array, double, double, double, double, double, double*, Array, cbool, double*) except +
     void c_harmonic_steps "cutline::harmonic_steps"(double, double, double*, double*)
+    cbool c_extremes "cutline::extremes"(Array, double*, int64_t*) except +
     void c_split "cutline::split"(Array, const uint8_t*, Array, Array) except +
     void c_sort "cutline::sort"(Array, Array, Array) except +
     cbool c_is_amd "cutline::is_amd_family_25"()
@@ -81,6 +82,8 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
     int64_t c_group_weighted "cutline::group_weighted"(
         Array, const uint8_t*, const double*, const int64_t*, Array, double*, double*) except +
     void c_keep "cutline::keep_within"(CDoubles, CDoubles, double, uint8_t*) except +
+    int64_t c_alike "cutline::pairs_alike"(CCodes, const uint8_t*, const uint8_t*, const int32_t*) except +
+    double c_beyond "cutline::share_beyond"(CDoubles, double, double, double)
     void c_draw "cutline::draw"(uint16_t*, int64_t, uint64_t, uint64_t)
     void c_accumulate "cutline::accumulate"(const uint16_t*, const RawRows&, Array, Array) except +
     void c_replicate "cutline::sum_replicate"(Array, Array, const RawWanted&, double*, int64_t) except +
@@ -315,6 +318,22 @@ def harmonic_steps(double n, double m):
     return inverse, share
 
 
+def extremes(values):
+    """The lowest and the highest value as Python's own numbers, nan where one is missing; few of them without NumPy."""
+    cdef double[2] real
+    cdef int64_t[2] whole
+    cdef cbool is_whole
+    if len(values) > 4096 or values.dtype.char not in "fdlq" or not (
+        values.flags.c_contiguous and values.flags.aligned and values.dtype.isnative
+    ):
+        return values.min().item(), values.max().item()
+    cdef Array column = array_of(values)
+    is_whole = c_extremes(column, real, whole)
+    if is_whole:
+        return whole[0], whole[1]
+    return real[0], real[1]
+
+
 def split(score, positive, int64_t n_pos):
     score, positive = np.ascontiguousarray(score), np.ascontiguousarray(positive)
     pos, neg = np.empty(n_pos + 1, score.dtype), np.empty(len(score) - n_pos + 1, score.dtype)
@@ -378,6 +397,22 @@ def keep_within(x, y, double tolerance):
     with nogil:
         c_keep(across, up, tolerance, into)
     return keep
+
+
+def pairs_alike(order, tie, positive, code):
+    cdef CCodes rows
+    rows.data, rows.size = codes(order), len(order)
+    cdef const uint8_t* tied = bytes_of(tie)
+    cdef const uint8_t* hits = bytes_of(positive)
+    cdef const int32_t* other = codes(code)
+    cdef int64_t alike
+    with nogil:
+        alike = c_alike(rows, tied, hits, other)
+    return alike
+
+
+def share_beyond(sums, double flipped, double rest, double kurtosis):
+    return c_beyond(double_view(sums), flipped, rest, kurtosis)
 
 
 def draw(counts, int64_t start, int64_t size, uint64_t seed, uint64_t stream):

@@ -131,6 +131,22 @@ inline void cut_at_quotas(Array score, Array pos, Array neg, double a, double b,
                                             quotas.in<double>(), is_last, out));
 }
 
+// Into `real`, or into `whole`: what a double may not hold. Gives which of them.
+inline bool extremes(Array values, double* real, int64_t* whole) {
+    const auto into = [&](auto kind, auto* ends) {
+        decltype(kind) low, high;
+        extremes(values.in<decltype(kind)>(), &low, &high);
+        ends[0] = low;
+        ends[1] = high;
+    };
+    const bool is_whole = values.kind == INT32 || values.kind == INT64;
+    if (is_whole)
+        BY_COUNTS(values, into(C(), whole));
+    else
+        BY_SCORE(values, into(S(), real));
+    return is_whole;
+}
+
 inline void split(Array score, const uint8_t* positive, Array pos, Array neg) {
     BY_SCORE(score, split<S>(score.in<S>(), positive, pos.to<S>(), neg.to<S>()));
 }

@@ -128,18 +128,22 @@ void sum_precision(View<const C> pos, View<const C> neg, double a, double b, dou
     out[6] = step;
 }
 
-// z − log(1+z): as its series where it is small, which does not cancel.
-inline double bend_of_log(double z, double log) {
-    if (z >= 0.05) return z - log;
-    double rest = 0.0, power = z * z;
-    for (int j = 2; j < 14; ++j) {
-        rest += j % 2 == 0 ? power / j : -power / j;
-        power *= z;
+// log(1+z), and z − log(1+z) without cancelling. A small z, as most groups of a long list have, takes the series of
+// log(1+z) = 2·artanh(t) with t = z/(2+z), whose five terms have all digits; and z − 2t = z·t.
+inline void log_and_bend(double z, double* log, double* bend) {
+    if (z >= 0.05) {
+        *log = std::log1p(z);
+        *bend = z - *log;
+        return;
     }
-    return rest;
+    const double t = z / (2.0 + z), s = t * t;
+    const double rest = 2.0 * t * s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11)))));
+    *log = 2.0 * t + rest;
+    *bend = z * t - rest;
 }
 
-constexpr int64_t ONE_BY_ONE = 64;  // terms of a harmonic sum from which Euler–Maclaurin is exact to the last digits
+constexpr int64_t ASYMPTOTIC_PLACE = 64;  // place from which Euler–Maclaurin is exact to the last digits
+constexpr int64_t ONE_BY_ONE = 8;         // terms that take no longer than that formula
 
 // Σ 1/(n+k) and Σ k/(n+k) for k = 1 … m, neither by a difference of large numbers.
 inline void harmonic_sums(int64_t n, int64_t m, double* inverse, double* share) {
@@ -149,23 +153,24 @@ inline void harmonic_sums(int64_t n, int64_t m, double* inverse, double* share) 
     }
     double inv = 0.0, sh = 0.0;
     int64_t k = 1;
-    while (k <= m && (m <= ONE_BY_ONE || n + k < ONE_BY_ONE)) {
+    while (k <= m && (m <= ONE_BY_ONE || n + k < ASYMPTOTIC_PLACE)) {
         inv += 1.0 / static_cast<double>(n + k);
         sh += static_cast<double>(k) / static_cast<double>(n + k);
         ++k;
     }
     if (k <= m) {
         // Euler–Maclaurin from k to m; f(x) = x/(n+x) integrates to n·(z − log(1+z)) + …, z = (m−k)/(n+k)
-        const double low = static_cast<double>(n + k), high = static_cast<double>(n + m);
+        const double low = 1.0 / static_cast<double>(n + k), high = 1.0 / static_cast<double>(n + m);
         const double kd = static_cast<double>(k), nd = static_cast<double>(n), md = static_cast<double>(m);
-        const double z = static_cast<double>(m - k) / low;
-        const double log = std::log1p(z);
-        const double rest = bend_of_log(z, log);
-        const double low2 = low * low, high2 = high * high, low4 = low2 * low2, high4 = high2 * high2;
-        inv += log + 0.5 * (1 / low + 1 / high) + (1 / low2 - 1 / high2) / 12 - (1 / low4 - 1 / high4) / 120;
+        const double z = static_cast<double>(m - k) * low;
+        double log, rest;
+        log_and_bend(z, &log, &rest);
+        const double low2 = low * low, high2 = high * high;
+        const double ends = low2 * (1.0 / 12 - low2 * (1.0 / 120 - low2 * (1.0 / 252))) -
+                            high2 * (1.0 / 12 - high2 * (1.0 / 120 - high2 * (1.0 / 252)));
+        inv += log + 0.5 * (low + high) + ends;
         // ∫ x/(n+x) = (m−k) − n·log = k·z + n·(z − log), because m − k = z·(n+k)
-        sh += kd * z + nd * rest + 0.5 * (kd / low + md / high) + nd * (1 / high2 - 1 / low2) / 12;
-        sh -= nd * (1 / high4 - 1 / low4) / 120;
+        sh += kd * z + nd * rest + 0.5 * (kd * low + md * high) - nd * ends;
     }
     *inverse = inv;
     *share = sh;
@@ -173,8 +178,8 @@ inline void harmonic_sums(int64_t n, int64_t m, double* inverse, double* share) 
 
 // ψ(x) − log x for large x: the asymptotic series of the digamma function.
 inline double digamma_tail(double x) {
-    const double z = 1.0 / (x * x);
-    return -0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z / 240)));
+    const double inverse = 1.0 / x, z = inverse * inverse;
+    return -0.5 * inverse - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240))));
 }
 
 constexpr double ASYMPTOTIC = 32.0;  // from here on five terms of that series have all digits
@@ -187,11 +192,12 @@ inline void harmonic_steps(double n, double m, double* inverse, double* share) {
         inv += m / (x * (x + m));
         x += 1.0;
     }
-    const double z = m / x, log = std::log1p(z);
+    double log, rest;
+    log_and_bend(m / x, &log, &rest);
     const double bend = digamma_tail(x + m) - digamma_tail(x);
     inv += log + bend;
     *inverse = inv;
-    *share = n + 1.0 < ASYMPTOTIC ? m - n * inv : x * bend_of_log(z, log) + log - n * bend;  // m = z·x and n = x − 1
+    *share = n + 1.0 < ASYMPTOTIC ? m - n * inv : x * rest + log - n * bend;  // m = z·x and n = x − 1
 }
 
 struct Rates {
@@ -605,6 +611,20 @@ int64_t merge_sorted(View<const S> pos, View<const S> neg, S* score, int32_t* n_
     return used;
 }
 
+// The lowest and the highest value; both nan where a value is.
+template <class T>
+void extremes(View<const T> values, T* low, T* high) {
+    bool missing = false;
+    *low = *high = values[0];
+    for (int64_t i = 0; i < values.size; ++i) {
+        const T value = values[i];
+        *low = value < *low ? value : *low;
+        *high = value > *high ? value : *high;
+        missing |= value != value;
+    }
+    if (missing) *low = *high = static_cast<T>(NaN);  // which no whole number is
+}
+
 // Scores of the positives and of the negatives; each has one spare place: both are written at every step, without a
 // branch.
 template <class S>
@@ -661,6 +681,47 @@ inline void keep_within(View<const double> x, View<const double> y, double toler
             stretches.push_back({at, j});
         }
     }
+}
+
+// Pairs of a positive and a negative that two lists order alike, less those that they order differently; tied ones are
+// neither. Rows come in the order of one list, highest first, and tie[i] says that place i and the next share one score;
+// `code` numbers the scores of the other list, lowest first. The rows before a tie stand in a tree for each class (Fenwick
+// 1994), which adds up those below a code in a few steps.
+inline int64_t pairs_alike(View<const int32_t> order, const uint8_t* tie, const uint8_t* positive, const int32_t* code) {
+    std::vector<int32_t> trees[2] = {std::vector<int32_t>(order.size + 1), std::vector<int32_t>(order.size + 1)};
+    int64_t seen[2] = {0, 0}, alike = 0;
+    for (int64_t first = 0, end = 0; first < order.size; first = end) {
+        do ++end;
+        while (end < order.size && tie[end - 1]);
+        for (int64_t i = first; i < end; ++i) {
+            const bool other = !positive[order[i]];
+            const int32_t at = code[order[i]];
+            int64_t below = 0, up_to = 0;
+            for (int32_t k = at; k > 0; k &= k - 1) below += view(trees[other])[k];
+            for (int32_t k = at + 1; k > 0; k &= k - 1) up_to += view(trees[other])[k];
+            alike += seen[other] - up_to - below;
+        }
+        for (int64_t i = first; i < end; ++i) {
+            const bool own = positive[order[i]];
+            ++seen[own];
+            for (int64_t k = code[order[i]] + 1; k <= order.size; k += k & -k) ++view(trees[own])[k];
+        }
+    }
+    return alike;
+}
+
+// Share of the numbers ±sum + rest·Z that lie at least so far from 0, with Z symmetric of this excess kurtosis: the
+// normal distribution and Edgeworth's first term.
+inline double share_beyond(View<const double> sums, double flipped, double rest, double kurtosis) {
+    const double root = std::sqrt(2.0), density = 1.0 / std::sqrt(2.0 * 3.14159265358979323846);
+    double total = 0.0;
+    for (int64_t i = 0; i < sums.size; ++i)
+        for (const double sum : {sums[i], -sums[i]}) {
+            const double z = (flipped - sum) / rest;
+            const double edgeworth = kurtosis / 24.0 * z * (z * z - 3.0) * std::exp(-0.5 * z * z) * density;
+            total += std::clamp(0.5 * std::erfc(z / root) + edgeworth, 0.0, 1.0);
+        }
+    return std::min(total / static_cast<double>(sums.size), 1.0);
 }
 
 }  // namespace cutline
