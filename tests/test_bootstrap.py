@@ -14,7 +14,7 @@ from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec, make_spec
 from cutline.evaluation import choose_specs
 from cutline.inference import resampling
-from cutline.inference.resampling import Blocks, Replicates, Resampler, replicate
+from cutline.inference.resampling import Blocks, Replicates, Resampler, UnitInfluences, replicate
 from cutline.ranking import rank
 from cutline.sources.arrays import Sample, make_sample
 from cutline.sweep import SumsRequest, counts_at, sweep
@@ -271,8 +271,9 @@ def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(kernels, "resample", counted)
     monkeypatch.setattr(Progress, "advance", interrupted)
     case = random_case(2, 20_000, 10_000)
+    ev = cl.evaluate(case.y, case.s, measures=["auch", "log_loss"], interval="percentile", n_resamples=4000)
     with pytest.raises(KeyboardInterrupt):
-        cl.evaluate(case.y, case.s, measures=["auch", "log_loss"], interval="percentile", n_resamples=4000)
+        ev.to_dict()
     assert 0 < sum(begun) < 4000
 
 
@@ -370,7 +371,7 @@ def test_acceleration_of_many_rows_is_the_exact_one_whatever_the_seed() -> None:
         drawn = replicate([spec], dict(compute([spec], ranking).values), resampler, 2, jackknife=True)[spec]
         assert drawn.acceleration() == pytest.approx(exact, rel=1e-3)
         assert drawn.jackknife()[0] == pytest.approx(gaps.std() / math.sqrt(20_000), rel=1e-3)
-        each = resampler.influences([spec])[spec].of_rows(sample)
+        each = UnitInfluences([spec], resampler)[spec]
         np.testing.assert_allclose(20_000 * each, gaps, atol=0.01)
 
 
@@ -394,7 +395,7 @@ def test_blocks_of_a_long_list_vary_as_its_rows_do(
     specs = [spec for spec in values if spec.measure.part != "ranking" and values[spec] == values[spec]]
     drawn = []
     for rows in (4096, 10**9):
-        monkeypatch.setattr("cutline.inference.resampling._DRAWN_BY_ROW", rows)
+        monkeypatch.setattr("cutline.inference.resampling.DRAWN_BY_ROW", rows)
         resampler = Resampler(sample, ranking, stratified=stratified, seed=5)
         assert resampler.by_blocks == (rows == 4096)
         drawn.append(replicate(specs, values, resampler, 2000, jackknife=False))

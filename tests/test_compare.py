@@ -19,7 +19,7 @@ from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import parse_measure
 from cutline.inference.differences import DifferenceTest, flip_reference, flipped_scale, sign_matrix
 from cutline.inference.paired import holm, mcnemar, summary
-from cutline.inference.resampling import Resampler, unit_influences
+from cutline.inference.resampling import Resampler, UnitInfluences
 from cutline.quotas import resolve_quota
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
@@ -332,7 +332,9 @@ def test_the_influences_of_weighted_rows_and_clusters_are_those_of_leaving_each_
     sample = make_sample(y, rng.normal(size=1200) + y, sample_weight=rng.gamma(2.0, size=1200), clusters=cluster)
     specs = [parse_measure(name) for name in ("roc_auc", "average_precision", "pem")]
     resampler = Resampler(sample, rank(sample), stratified=False, clusters=sample.cluster)
-    for spec, influence in unit_influences(specs, resampler).items():
+    influences = UnitInfluences(specs, resampler)
+    for spec in specs:
+        influence = influences[spec]
         left = [compute([spec], rank(sample.part(cluster != k))).values[spec] for k in range(400)]
         exact = np.mean(left) - np.array(left)
         assert np.corrcoef(influence, exact)[0, 1] > 0.99, spec

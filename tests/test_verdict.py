@@ -168,3 +168,59 @@ def two_models() -> tuple[np.ndarray, dict[str, np.ndarray]]:
     rng = np.random.default_rng(0)
     y = rng.random(60) < 0.4
     return y, {name: 0.5 * y + 0.5 * rng.random(60) for name in ("a", "b")}
+
+
+FEW_BATCHES = "4 batches are too few for a test at the 95% level"
+
+
+def two_similar(rows: int = 400) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Labels, and two models that differ a little."""
+    rng = np.random.default_rng(3)
+    y = rng.random(rows) < 0.3
+    x = rng.normal(size=rows) + 1.5 * y
+    return y, {name: 1 / (1 + np.exp(-x - rng.normal(0, 0.5, rows))) for name in "ab"}
+
+
+def test_an_interval_over_the_whole_range_says_that_there_are_too_few_units() -> None:
+    y, models = two_similar()
+    day = np.arange(400) % 4
+    by_batch = cl.compare(y, models, batch=day, quota=20, measures=["hit_rate", "roc_auc"])
+    for key in ("hit_rate@20", "roc_auc"):
+        row = by_batch.difference("a", "b", key)
+        assert (row.low, row.high, row.reading) == (-1.0, 1.0, f"cannot tell: {FEW_BATCHES}")
+        assert by_batch.verdict(key).sentence.endswith(f"but the difference could be chance: {FEW_BATCHES}")
+    answer = str(by_batch)
+    assert f", could be chance: {FEW_BATCHES}." in answer
+    assert "80" not in answer.split("\n")[1]  # no interval from −80 to 80 hits
+    clustered = cl.compare(y, models, clusters=day, measures=["roc_auc"])
+    assert FEW_BATCHES.replace("batches", "clusters") in str(clustered)
+    assert cl.compare(y, models, batch=np.arange(400) % 6, quota=20).difference("a", "b", "hit_rate").note == ""
+
+
+@pytest.mark.parametrize(
+    ("margin", "said"),
+    [(0.02, "to detect a difference of 2 hits (80% power)."), (0.5, "is less than the margin of 50 hits.")],
+)
+def test_a_margin_at_a_quota_is_told_in_hits_as_the_lead_is(margin: float, said: str) -> None:
+    y, models = two_similar(900)
+    answer = str(cl.compare(y, models, quota=100, margin=margin, measures=["hit_rate"]))
+    lead = next(line for line in answer.split("\n") if line.startswith("Its lead"))
+    assert lead.endswith(said)
+    assert not re.search(r"0\.\d\d", lead)
+    assert ("which differ by less than the margin" in answer.split("\n")[0]) == (margin == 0.5)
+
+
+def test_a_margin_of_shares_is_told_in_points_beside_percentages() -> None:
+    y, models = two_similar(900)
+    told = str(cl.compare(y, models, margin=0.01, measures=["accuracy"]))
+    assert "to detect a difference of 1 point (80% power)." in told
+    told = str(cl.compare(y, models, quota=(20, 100), margin=0.02, measures=["hit_rate"]))
+    assert "to detect a difference of 2 points (80% power)." in told
+
+
+def test_no_clear_lead_at_all_quotas_at_once_does_not_deny_a_lead_at_one() -> None:
+    y, models = two_similar()
+    told = "\n".join(
+        str(part) for section in cl.compare(y, models).sections(all_measures=True) for part in section.parts
+    )
+    assert "at any quota if all quotas are judged at once. At the one quota that you chose beforehand" in told

@@ -31,6 +31,7 @@ from .evaluation import Evaluation, evaluate_sample, notices_of
 from .inference import bands
 from .inference import paired as tests
 from .inference.batch_rows import BatchRows, single_batch, whole_list
+from .inference.evidence import EVERY_PLACE, GRID
 from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
 from .table import DictResult, HasReport, HasSegments, Table, values_of
@@ -99,7 +100,12 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         s, rankings = self.settings, {name: ev.ranking for name, ev in self.evaluations.items()}
         if isinstance(self.pairs, tests.RowPairs):
             rows = [self.pairs.rows[name] for name in self.evaluations]
-            places, grid = rows[0].lead_places(by)
+            ranking = rows[0].ranking
+            first, whole = (1, int(ranking.cases)) if by == "quota" else (0, int(ranking.n_neg))
+            most = max(ranking.rows, EVERY_PLACE)  # rows that stand for very many cases are read at some of them
+            places = np.linspace(first, whole, min(whole - first + 1, most)).round()
+            some = np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64)
+            grid = places[np.unique(some)]
             hits, influence = np.array([bands.hits_by(model.ranking, by, grid) for model in rows]), []
             for model in rows:
                 if model.clusters is None and isinstance(model, BatchRows) and model.grouped is not None:
@@ -107,8 +113,11 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
                 unit = bands.units_of(len(model.sample), model.clusters, s.seed)
                 how: dict[str, Any] = {"by_class": model.classes_given}
                 influence.append(bands.curve_influence(model.sample, model.ranking, by, grid, *unit, **how))
-            judged = bands.places_to_judge(rows[0].ranking, by, grid)
-            clear = bands.clear_by_flips(hits, influence, judged, s.level, s.seed) if len(rows) > 1 else {}
+            # at a false positive rate: where influences are valid, with five negatives on either side of the cut; the
+            # positives found before the very first negatives vary more than the rows taken can show
+            few = bands.FEW_NEGATIVES if by == "fpr" else 0.0
+            judged = (grid >= few) & (grid <= places[-1] - few)
+            clear = bands.clear_places(hits, influence, s.level, judged, s.seed) if len(rows) > 1 else {}
             return leads(rankings, by, places, grid, clear, "sign flips, all places at once")
         of_each, grids, replicated = zip(*(ev.rows.lead(by, s) for ev in self.evaluations.values()), strict=True)
         places, grid, drawn = np.unique(np.concatenate(of_each)), grids[0], np.array(replicated)
@@ -116,7 +125,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
             return leads(rankings, by, places, grid, none, "not judged: no replicates")
-        clear = bands.clear_by_replicates(hits, drawn, s.level)
+        clear = bands.clear_places(hits, drawn, s.level)
         return leads(rankings, by, places, grid, clear, "replicates, all places at once")
 
     def hull(self) -> Table:
@@ -229,12 +238,12 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         one, two = (ev[measure].bounds for ev in self._of_models(a, b))
         return Interval(one.low - two.high, one.high - two.low)
 
-    def _at_quota(self, ev: Evaluation) -> dict[str, Any]:
-        """What a model gives at the quota here and on the next list, if there is one."""
-        return {} if self.quota is None else {"operating_point": ev.at(quota=self.quota).to_dict()}
-
     def to_dict(self) -> dict[str, Any]:
         """Settings, each model's measures and what it gives at the quota, and the differences."""
+        models = [ev.to_dict() for ev in self.evaluations.values()]
+        if self.quota is not None:
+            points = (ev.at(quota=self.quota).to_dict() for ev in self.evaluations.values())
+            models = [{**model, "operating_point": point} for model, point in zip(models, points, strict=True)]
         return {
             **self.settings.to_dict(),
             **({} if self.prevalence is None else {"prevalence": self.prevalence}),
@@ -243,7 +252,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             "paired": self.paired,
             "margin": self.margin,
             "notices": self.notices,
-            "models": [{**ev.to_dict(), **self._at_quota(ev)} for ev in self.evaluations.values()],
+            "models": models,
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
             **self._of_segments,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, get_args
 
-from .errors import InputError
 from .types import AucName, ClassIntervalName, IntervalName, ReplicateName
 from .validate import checked, one_of
 
@@ -81,15 +80,6 @@ FROM_REPLICATES: tuple[str, ...] = get_args(ReplicateName)
 BY_REPLICATES = ("bootstrap", *FROM_REPLICATES)
 INTERVAL = one_of(None, *get_args(IntervalName))
 CLASS_INTERVAL = one_of(None, *get_args(ClassIntervalName))
-
-
-def check_paired_interval(value: Any, name: str) -> Any:
-    """A method that differences between models have; others are for a single share or a single area."""
-    paired = ("auto", "delong", *BY_REPLICATES)
-    if INTERVAL(value, name) not in (None, *paired):
-        remedy = f"choose one of {', '.join(paired)}; evaluate() takes {value!r}"
-        raise InputError(name, f"is {value!r}, which no difference between models has", remedy)
-    return value
 
 
 @dataclass(frozen=True)

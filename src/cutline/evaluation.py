@@ -18,8 +18,8 @@ from .catalogue.value import best_possible
 from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
-from .estimate import Estimate, Settings
-from .inference.batch_rows import BatchRows, quotas_in_batches, whole_list
+from .estimate import BY_REPLICATES, Estimate, Settings
+from .inference.batch_rows import BatchRows, places_in, quotas_in_batches, whole_list
 from .inference.evidence import (
     AtPrevalence,
     Evidence,
@@ -28,7 +28,7 @@ from .inference.evidence import (
     moves,
     small_size_note,
 )
-from .inference.intervals import check_method_exists, estimate
+from .inference.intervals import Estimates, check_method_exists
 from .quotas import Quotas, quota_sizes, resolve_quota, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Sample, Worth, renumber
@@ -59,7 +59,10 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
-    """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
+    """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list.
+
+    A measure and its interval are computed when they are first read, those that are read together in one pass.
+    """
 
     words: ClassVar[str] = "words.evaluation_sections"
     name: str
@@ -95,22 +98,29 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
-        if isinstance(name, str) and name in self.estimates:
-            return self.estimates[name]
-        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=self.asked_quota)
-        if str(spec) in self.estimates:
-            return self.estimates[str(spec)]
-        for key, other in self.specs.items():
-            if replace(other, quota=spec.quota) == spec and self._places(other) == self._places(spec):
-                return self.estimates[key]
-        raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
+        return self.estimates[self._key(name)]
 
-    def _places(self, spec: Spec) -> Any:
-        """Where a spec cuts the list: its quota in cases, with weights; of batches the quota as it is."""
-        if spec.quota is None or self.rows.batched:
-            return spec.quota
-        sizes, weights = quota_sizes(spec.quota, self.rows.ranking.cases)
-        return sizes, weights.tolist()
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and bool(self._key(name))
+        except InputError:
+            return False
+
+    def _key(self, name: str) -> str:
+        """The measure string under which a measure stands here."""
+        if isinstance(name, str) and name in self.specs:
+            return name
+        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=self.asked_quota)
+        if str(spec) in self.specs:
+            return str(spec)
+        for key, other in self.specs.items():
+            both = spec.quota is not None and other.quota is not None and not self.rows.batched
+            if both and replace(other, quota=spec.quota) == spec:
+                # the same cut of the list by another name: 10% of 2,000 cases are 200
+                one, two = (quota_sizes(each.quota, self.rows.ranking.cases) for each in (other, spec))
+                if one[0] == two[0] and one[1].tolist() == two[1].tolist():
+                    return key
+        raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
 
     @property
     def asked_quota(self) -> int | float | Quotas | None:
@@ -300,8 +310,9 @@ def evaluate_part(
     single = rows.clusters is not None and not rows.clusters.any()
     single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
     obstacles: dict[Spec, str] = {}
-    for key, spec in ev.specs.items():
-        e, no_cut = ev.estimates[key], "" if spec.quota is None else _why_no_cut(spec.quota, rows)
+    for key, e in ev.estimates.items():
+        spec = ev.specs[key]
+        no_cut = "" if spec.quota is None else _why_no_cut(spec.quota, rows)
         obstacles[spec] = e.reason if e.value != e.value else no_cut
     settings = replace(ev.settings, interval=None) if single else ev.settings
     quota, specs = ev.asked_quota, list(specs or ev.specs.values())
@@ -346,21 +357,22 @@ class EvaluatedBatches(PicklesFields):
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
     """What looks wrong with the scores of some models, in the terms of a front end."""
     sentences: list[str] = []
-    cutless = [ev for ev in evaluations if any(e.reason == _NO_THRESHOLD for e in ev.estimates.values())]
+    cutless = [ev for ev in evaluations if any(_lacks_threshold(spec, ev.threshold) for spec in ev.specs.values())]
     ends = {ev.name: tuple(map(format_value, ev.ranking.score[[-1, 0]].astype(float).tolist())) for ev in evaluations}
     for ev in evaluations:
-        auc, name = ev.estimates.get("roc_auc"), verbatim(ev.name)
+        auc = ev.estimates.get("roc_auc")
         if auc is not None and auc.high < 0.5:
             low, high = map(format_value, auc.interval)
             sentences.append(
-                f"{name} ranks significantly worse than chance (AUC {format_value(auc.value)}, {auc.level:.0%} "
-                f"interval {low} to {high}): are these scores of the other class? Try the other label as the "
-                "positive one ({pos_label}), or change the sign of the scores ({negate}; of counts, in the query)."
+                f"{verbatim(ev.name)} ranks significantly worse than chance (AUC {format_value(auc.value)}, "
+                f"{auc.level:.0%} interval {low} to {high}): are these scores of the other class? Try the other label "
+                "as the positive one ({pos_label}), or change the sign of the scores ({negate}; of counts, in the "
+                "query)."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(
-                f"{name} separates the classes without an error (AUC 1): was it derived from the label, or fitted on "
-                "these rows?"
+                f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it derived from the label, "
+                "or fitted on these rows?"
             )
     if cutless:
         ranges = ", ".join(f"{verbatim(ev.name)} {' to '.join(ends[ev.name])}" for ev in cutless)
@@ -467,7 +479,7 @@ def evaluate_sample(
         settings = replace(settings, interval=None)
     how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "prevalence": prevalence}
     ev = evaluation_of(rows, specs, obstacles, settings, **how, replicates_out=replicates_out)
-    check_method_exists(ev.estimates.values(), settings.interval)
+    check_method_exists(ev.estimates, settings.interval)
     return replace(ev, **facts) if facts else ev
 
 
@@ -488,7 +500,7 @@ def evaluation_of(
 
     For another ``prevalence``, the measures that it moves are those of reweighted rows, the others as sampled.
     """
-    known, parts = None, [(list(specs), rows)]
+    known, evidence = None, dict.fromkeys(specs, rows)
     if prevalence is not None:
         if settings.stratify is False:
             problem = "cannot be False with {prevalence}, which gives the class sizes"
@@ -496,21 +508,24 @@ def evaluation_of(
         assert isinstance(rows, RowEvidence)
         sampled, rows = rows, at_prevalence(rows, prevalence)
         known = AtPrevalence(prevalence, frozenset(str(s) for s in specs if not obstacles[s] and moves(s)), sampled)
-        stay = [spec for spec in specs if str(spec) not in known.moved]
-        parts = [(stay, sampled), ([spec for spec in specs if spec not in stay], rows)]
-    estimates: dict[Spec, Estimate] = {}
-    for chosen, part in parts:
-        values = estimate(chosen, part, obstacles, settings, replicates_out)
-        if isinstance(part, RowEvidence) and part.buckets is not None:
-            values = part.buckets.bounded(chosen, values)
-        estimates |= values
+        evidence = {spec: rows if str(spec) in known.moved else sampled for spec in specs}
+    estimates = Estimates(evidence, obstacles, settings)
+    for part in dict.fromkeys(evidence.values()):  # what is wrong with a quota is told now, not when a measure is read
+        part.check_quotas([spec for spec in specs if evidence[spec] is part and not obstacles[spec]])
+    estimates.together(str(spec) for spec in specs if spec.measure.of_worth)  # the same of what amounts lack
+    # Models are compared by the influence of rows, unless rows are gone or replicates were asked for.
+    by_replicates = settings.interval in BY_REPLICATES or (not rows.has_jackknife and settings.interval is not None)
+    if replicates_out is not None and by_replicates:
+        replicates_out.update(estimates.paired_replicates())
+    in_memory = isinstance(rows, RowEvidence) and rows.keeps_rows
+    read = estimates if in_memory else dict(estimates.items())  # a stream gathered what it was to gather
     places, quotas = (None, quota) if isinstance(quota, Quotas) else (quota, None)
     share: float | None = None
     if places is not None and not rows.batched:  # of each batch, the quota as it is
         share = places if isinstance(places, float) else None
         places = resolve_quota(places, rows.ranking.cases)
     worth = getattr(getattr(rows, "kept", None), "worth", None)
-    by_key = {str(spec): spec for spec in specs}, {str(spec): estimates[spec] for spec in specs}
+    by_key = {str(spec): spec for spec in specs}, read
     more: dict[str, Any] = {"at_prevalence": known, "quota_share": share}
     more["cut_by"] = "score" if worth is None else worth.cut_by
     return Evaluation(name, rows, *by_key, settings, threshold, places, dropped, quotas, **more)
@@ -522,7 +537,7 @@ def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
         return why_no_cut(quota, rows.ranking.cases)
     try:
         for each in quotas_in_batches(quota)[0]:
-            rows.lists().places(each)
+            places_in(rows.lists.cases, each)
     except InputError as error:
         return f"the quota {error.problem}"
     return ""
@@ -536,13 +551,18 @@ def check_batch_options(settings: Settings, prevalence: float | None) -> None:
         raise InputError("stratify", "does not go with {batch}: whole batches are resampled", "leave it out")
 
 
+def _lacks_threshold(spec: Spec, threshold: float | None) -> bool:
+    """Whether a measure is read at a threshold, and neither it nor the evaluation has one."""
+    of_worth = spec.measure.of_worth and spec.quota is None
+    return (spec.measure.needs_threshold or of_worth) and spec.threshold is None and threshold is None
+
+
 def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default: bool) -> str:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
     one = spec.measure
     if one.of_worth and sample.worth is None:
         raise InputError("worth", f"is missing: {one.name} needs the worth of each row", "give {worth}")
-    at_threshold = one.needs_threshold or (one.of_worth and spec.quota is None)
-    if at_threshold and spec.threshold is None and threshold is None:
+    if _lacks_threshold(spec, threshold):
         return _NO_THRESHOLD
     if by_default and one.scores == "distance" and sample.are_probabilities:
         return f"the scores look like probabilities; {one.title.lower()} needs signed distances"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -36,6 +36,7 @@ from .table import (
     round_up,
     values_of,
 )
+from .types import Better
 from .validate import check_text, checked
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
@@ -61,7 +62,7 @@ class Difference(PicklesFields, Mapping[str, Any]):
     ``higher`` or ``lower`` only if the interval excludes 0 and the adjusted p-value is below 1 − level,
     ``equivalent`` if the interval lies inside ± margin, and ``cannot tell`` otherwise. ``leader`` is the better model
     if there is one, ``reading`` the verdict in words. ``freedom`` are the degrees of freedom of the standard error,
-    which comes from ``rows`` cases.
+    which comes from ``rows`` cases. ``note`` tells why no difference could be told, however large.
     """
 
     a: str
@@ -74,12 +75,13 @@ class Difference(PicklesFields, Mapping[str, Any]):
     p_value: float
     p_adjusted: float
     method: str
-    better: Literal["higher", "lower"]
+    better: Better
     level: float
     margin: float | None
     comparisons: int
     rows: float = math.nan
     freedom: float = math.nan
+    note: str = ""
 
     @property
     def verdict(self) -> Finding:
@@ -103,7 +105,8 @@ class Difference(PicklesFields, Mapping[str, Any]):
     def reading(self) -> str:
         """The verdict in words: which model has the higher (or lower) value of the measure."""
         if self.leader is None:
-            return "" if self.verdict == "not tested" else self.verdict
+            why = f": {self.note}" if self.note and self.verdict == "cannot tell" else ""
+            return "" if self.verdict == "not tested" else self.verdict + why
         beyond = self.margin is not None and (self.low > self.margin or self.high < -self.margin)
         return f"{self.leader}: {self.better} {self.measure}" + (" by more than the margin" if beyond else "")
 
@@ -137,7 +140,7 @@ _KEYS = (*(f.name for f in fields(Difference)[:10]), "verdict", "reading")
 
 def differences_of(
     measure: str,
-    better: Literal["higher", "lower"],
+    better: Better,
     pairs: Sequence[tuple[str, str, float, DifferenceTest]],
     level: float,
     margin: float | None = None,
@@ -149,7 +152,9 @@ def differences_of(
     differences = []
     for (a, b, gap, t), p in zip(pairs, adjusted, strict=True):
         ends = (gap, t.low, t.high, t.standard_error, t.p_value, p, t.method)
-        differences.append(Difference(a, b, measure, *ends, better, level, margin, comparisons, rows, t.freedom))
+        differences.append(
+            Difference(a, b, measure, *ends, better, level, margin, comparisons, rows, t.freedom, t.note)
+        )
     return differences
 
 
@@ -178,11 +183,6 @@ class Verdict(PicklesFields):
     def without_value(self) -> list[str]:
         """The models that have no value of this measure."""
         return [name for name, d in self.differences.items() if d.difference != d.difference]
-
-    @property
-    def alone(self) -> bool:
-        """Whether there are other models, but none of them has a value of this measure."""
-        return 0 < len(self.without_value) == len(self.differences)
 
     @property
     def rivals(self) -> dict[str, Difference]:
@@ -224,13 +224,12 @@ class Verdict(PicklesFields):
         numbers = [cases for cases in needed if cases is not None]
         return max(numbers) if numbers and len(numbers) == len(needed) else None
 
-    @property
-    def need(self) -> str:
-        """The number of cases needed, in words; empty where no number can be given."""
+    def need(self, write: Callable[[float], str] = format_value) -> str:
+        """The number of cases needed, in words; empty where no number can be given. ``write``: a margin in words."""
         cases, rival = self.cases_needed, self.rival
         if cases is None or rival is None:
             return ""
-        size = "the observed size" if rival.margin is None else format_value(rival.margin)
+        size = "the observed size" if rival.margin is None else write(rival.margin)
         return f"you would need about {pluralize(round_up(cases), 'case')} to detect a difference of {size} (80% power)"
 
     @property
@@ -264,23 +263,29 @@ class Verdict(PicklesFields):
     @property
     def sentence(self) -> str:
         """The verdict in words: the one sentence that every page and command prints."""
+        return self.told()
+
+    def told(self, write: Callable[[float], str] = format_value) -> str:
+        """The same with margins in a reader's unit, by ``write``."""
         rival, status = self.rival, self.status
         if status == "only model":
             return "It is the only model"
         if status == "not tested":
             alone = "it cannot be compared: no other model has a value"
             why = next((f": {d.method}" for d in self.differences.values() if d.method), " without intervals")
-            return alone if self.alone else f"differences are not tested{why}"
+            return alone if len(self.without_value) == len(self.differences) else f"differences are not tested{why}"
         if rival is None:
             others = ", ".join(self.tested)
             return f"the difference from {others} is statistically significant{self.adjusted}"
         if status == "equivalent":
-            margin = format_value(rival.margin)
+            margin = write(math.nan if rival.margin is None else rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
-        cases = f"; {self.need}" if self.need else ""
+        need = self.need(write)
+        cases = f"; {need}" if need else ""
         if status == "level":
             return f"tied with {rival.b}{cases}"
-        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{cases}"
+        why = f": {rival.note}" if rival.note else self.adjusted
+        return f"ahead of {rival.b}, but the difference could be chance{why}{cases}"
 
     @property
     def needs(self) -> dict[str, Any]:
@@ -327,10 +332,7 @@ class Models(MappingResult[str, E]):
     specs: Mapping[str, Any]
     settings: Any
     margin: float | None
-
-    def _test(self, a: str, b: str, key: str) -> DifferenceTest:
-        """The difference of two models by one measure, tested as the measure declares."""
-        raise NotImplementedError
+    _test: Callable[[str, str, str], DifferenceTest]  # of two models by one measure, as the measure declares
 
     @property
     def cases(self) -> float:
@@ -367,19 +369,15 @@ class Models(MappingResult[str, E]):
             rows.append({"measure": key, "better": spec.better, **values})
         return Table(rows, "Models side by side")
 
-    @cached_property
-    def _tested(self) -> dict[str, list[Difference]]:
-        """The measures whose differences were asked for so far."""
-        return {}
-
     def _differences_by(self, key: str) -> list[Difference]:
         """The differences of all pairs by one measure, tested when first asked for: an answer reads a few measures."""
-        if key not in self._tested:
+        tested: dict[str, list[Difference]] = self.__dict__.setdefault("_tested", {})
+        if key not in tested:
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
             pairs = [(a, b, values[a] - values[b], self._test(a, b, key)) for a, b in combinations(values, 2)]
             better = self.specs[key].better
-            self._tested[key] = differences_of(key, better, pairs, self.settings.level, self.margin, self.cases)
-        return self._tested[key]
+            tested[key] = differences_of(key, better, pairs, self.settings.level, self.margin, self.cases)
+        return tested[key]
 
     @cached_property
     def differences(self) -> Table:
@@ -454,17 +452,6 @@ class Condition(NamedTuple):
     def __str__(self) -> str:
         values = " - ".join(f"{self.measure}({model})" for model in self.models) or self.measure
         return f"{values} {self.sign} {self.limit:g}"
-
-    def estimate_in(self, result: Any) -> Estimate:
-        """What the condition is about in a result, with its interval."""
-        if not self.models:
-            estimate: Estimate = result[self.measure]
-            return estimate
-        estimates: list[Estimate] = [ev[self.measure] for ev in result._of_models(*self.models)]
-        if len(estimates) == 1:
-            return estimates[0]
-        d, reason = result.difference(*self.models, self.measure), "; ".join(e.reason for e in estimates if e.reason)
-        return Estimate(d.measure, d.difference, d.low, d.high, d.level, d.method, reason or d.method)
 
     def judge(self, estimate: Estimate, *, alone: bool = True) -> tuple[Outcome, str]:
         """Pass where the whole interval keeps the limit, fail where none of it does, else undecided; and why.
@@ -618,8 +605,15 @@ def check_conditions(result: Any, conditions: Sequence[str]) -> Check:
         for condition in parsed:
             source = more if condition.measure in again else part
             reason = no_cut.get(condition.measure, "")
-            no_value = Estimate(condition.measure, math.nan, reason=reason)
-            estimate = no_value if reason else condition.estimate_in(source)
+            about = source._of_models(*condition.models) if condition.models else [source]
+            if reason:
+                estimate = Estimate(condition.measure, math.nan, reason=reason)
+            elif len(about) == 1:
+                estimate = about[0][condition.measure]
+            else:
+                d = source.difference(*condition.models, condition.measure)
+                why = "; ".join(filter(None, (ev[condition.measure].reason for ev in about))) or d.method
+                estimate = Estimate(d.measure, d.difference, d.low, d.high, d.level, d.method, why)
             outcome, why = condition.judge(estimate, alone=segments is None)
             model = source.first if isinstance(source, Models) else source
             spec = getattr(model, "specs", {}).get(estimate.name)

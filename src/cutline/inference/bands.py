@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..curves import points
 from ..estimate import Settings
+from ..kernels import compiled
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..types import Floats
@@ -62,8 +63,11 @@ def band(
     shares = grid if by_share else grid / ranking.cases
     drawn = points(name, *resampler.curves(axis, shares, settings.n_resamples))[1]
     drawn = drawn[~np.isnan(drawn[:, -1])]
-    value = points(name, *resampler.observed_curve(axis, shares))[1][0]
     n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
+    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
+    hits, misses = np.zeros((1, len(grid))), np.zeros((1, len(grid)))  # of the sample itself
+    compiled.cut_at_shares(pos, neg, n_pos, n_neg, axis, shares, hits[0], misses[0])
+    value = points(name, hits, misses, np.array([[n_pos]]), np.array([[n_neg]]))[1][0]
     if name == "hit_rate":
         trials = np.maximum(grid, 1.0)
     elif name == "precision_recall":
@@ -108,7 +112,7 @@ def band(
 Flags = NDArray[np.bool_]
 _MOST_UNITS = 1000  # groups that rows are dealt into: signs of a thousand units fill 8 MB, and their sums are normal
 _FLIPS = 999  # the largest of 999 at a level of 95% varies little, and each flip reads every place of every pair
-_FEW_NEGATIVES = 5.0  # beside a cut, for a normal approximation: the usual rule of five
+FEW_NEGATIVES = 5.0  # beside a cut, for a normal approximation: the usual rule of five
 _NOTHING = 1e-9  # so little of a case is rounding
 
 
@@ -174,15 +178,18 @@ def curve_influence(
     slope = (hits_by(ranking, axis, upper) - hits_by(ranking, axis, lower)) / np.maximum(upper - lower, _NOTHING)
     last, part = _cut(x, places)
     weight = np.ones(len(sample)) if sample.weight is None else sample.weight
-    group = ranking.group_of(sample.score)
-    order = np.argsort(group, kind="stable")
-    edges = np.searchsorted(group[order], np.arange(len(ranking) + 1))
+    # from which place on each row is wholly taken: from the first whose cut lies below it
+    at_cut = ranking.score[last[last < len(ranking)]]
+    first = len(at_cut) - np.searchsorted(at_cut[::-1], sample.score)
+    inside = first < len(places)
+    if (part > 0.0).any():
+        group = ranking.group_of(sample.score)
+        order = np.argsort(group, kind="stable")
+        edges = np.searchsorted(group[order], np.arange(len(ranking) + 1))
     taken, size = np.zeros((2, units, len(places))), np.zeros((2, units))
     for positive in (0, 1):
         w = np.where(sample.positive == bool(positive), weight, 0.0)
         size[positive] = np.bincount(unit, weights=w, minlength=units)
-        first = np.searchsorted(last, group, side="right")  # wholly taken from the place whose cut lies below the group
-        inside = first < len(places)
         np.add.at(taken[positive], (unit[inside], first[inside]), w[inside])
         np.cumsum(taken[positive], axis=1, out=taken[positive])
         for place in np.flatnonzero(part > 0.0):
@@ -199,55 +206,27 @@ def curve_influence(
     return np.asarray(own * of_pos - slope * of_neg)
 
 
-def places_to_judge(ranking: Ranking, axis: str, places: Floats) -> Flags:
-    """Where influences are valid: at a false positive rate, with at least five negatives on either side of the cut.
-
-    The positives found before the very first negatives vary more than the rows taken can show.
-    """
-    few = _FEW_NEGATIVES if axis == "fpr" else 0.0
-    whole = float(ranking.n_neg) if axis == "fpr" else float(ranking.cases)
-    return np.asarray((places >= few) & (places <= whole - few))
-
-
-def clear_by_flips(
-    hits: Floats, influence: Sequence[Floats], judged: Flags, level: float, seed: int
+def clear_places(
+    hits: Floats, models: Sequence[Floats] | Floats, level: float, judged: Flags | None = None, seed: int = 0
 ) -> dict[tuple[int, int], Flags]:
     """For each pair of models: at which places their difference is clear, at all places of all pairs at once.
 
+    ``hits``: one row for each model; ``models``: the influence of each unit on them, at the places that are ``judged``.
     The reference is the largest |Σεψ|/√Σψ² over places and pairs under random signs of the units, the same signs
     everywhere. A difference is clear beyond its ``level`` quantile, so that at most 1 − level of comparisons of equal
-    models show any clear place. ``hits``: one row for each model. Places that are not ``judged`` are not clear.
+    models show any clear place. Without ``judged`` they are replicates of the positives found: of a stream, whose rows
+    are gone. The reference is then the largest |difference in a replicate − its mean| in standard errors.
     """
-    signs = sign_matrix(len(influence[0]), _FLIPS, seed)
-
-    def reference(a: int, b: int) -> tuple[Floats, Callable[[Flags], Floats]]:
-        psi = influence[a] - influence[b]
-        spread = np.where(judged, np.sqrt((psi**2).sum(axis=0)), 0.0)
-        return spread, lambda known: signs @ psi[:, known]
-
-    return _clear(hits, reference, level, len(influence[0]))
-
-
-def clear_by_replicates(hits: Floats, drawn: Floats, level: float) -> dict[tuple[int, int], Flags]:
-    """The same from replicates of the positives found, by model, replicate and place: of a stream, whose rows are gone.
-
-    The reference is the largest |difference in a replicate − its mean| in standard errors.
-    """
-
-    def reference(a: int, b: int) -> tuple[Floats, Callable[[Flags], Floats]]:
-        gap = drawn[a] - drawn[b]
-        return gap.std(axis=0), lambda known: (gap - gap.mean(axis=0))[:, known]
-
-    return _clear(hits, reference, level, 0)
-
-
-def _clear(hits: Floats, reference: Callable[..., Any], level: float, units: int) -> dict[tuple[int, int], Flags]:
+    units = len(models[0]) if judged is not None else 0
     most, statistics = np.zeros(1), {}
     for a, b in combinations(range(len(hits)), 2):
-        spread, draws = reference(a, b)
+        gap = models[a] - models[b]
+        spread = gap.std(axis=0) if judged is None else np.where(judged, np.sqrt((gap**2).sum(axis=0)), 0.0)
         known = spread > _NOTHING
         if known.any():
-            most = np.maximum(most, np.abs(draws(known) / spread[known]).max(axis=1))
+            drawn = gap - gap.mean(axis=0) if judged is None else gap
+            drawn = sign_matrix(units, _FLIPS, seed) @ drawn[:, known] if units else drawn[:, known]
+            most = np.maximum(most, np.abs(drawn / spread[known]).max(axis=1))
         size = np.abs(np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0))
         statistics[a, b] = flipped_scale(size, units) if units else size
     # the value that at most 1 − level of the reference, the data among it, reaches; inf where it is too small

@@ -11,7 +11,7 @@ interpolation: a quota that falls inside a tie takes its share of it, as in a si
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -118,11 +118,6 @@ class BatchLists:
         self._start = self._ends[first]
         self.cases = np.diff(self._start)
         self.positives = np.diff(self._sums[0][first])
-        self.ends_in_batch = self._ends[1:] - self._start[self.batch]  # cases of its batch up to the end of each group
-
-    def places(self, quota: int | float) -> Floats:
-        """Places that a quota means in each batch."""
-        return places_in(self.cases, quota)
 
     def at(self, places: Floats) -> Floats:
         """What each batch contains in its first ``places`` (one number for each batch): a row of ``CELLS`` for each."""
@@ -229,17 +224,6 @@ def quotas_in_batches(quota: int | float | Quotas) -> tuple[list[int | float], F
 
 
 @dataclass(frozen=True, eq=False)
-class BatchComputed(Computed):
-    """Values on one sample; the cuts of measures at a quota are those of all batches together."""
-
-    cuts: Mapping[Spec, Counts] = field(default_factory=dict)
-
-    def cut(self, spec: Spec) -> Counts:
-        """The four cells."""
-        return self.cuts[spec] if spec in self.cuts else super().cut(spec)
-
-
-@dataclass(frozen=True, eq=False)
 class BatchRows(RowEvidence):
     """Rows in memory that come in batches. ``unit_of_batch`` numbers the unit that each batch is drawn with.
 
@@ -255,7 +239,7 @@ class BatchRows(RowEvidence):
     @classmethod
     def of_batches(cls, sample: Sample, batch: Any, *, paired: bool = False) -> BatchRows:
         """A checked sample with the batch of each row, and perhaps clusters of whole batches."""
-        batches = Partition.of_sample(batch, sample, "batch")
+        batches = Partition.of(batch, "batch", sample=sample)
         unit = np.arange(len(batches))
         if sample.cluster is not None:
             pairs = np.unique(np.stack([batches.codes, sample.cluster]), axis=1)
@@ -282,16 +266,8 @@ class BatchRows(RowEvidence):
         return MappingProxyType({**super().facts, "batches": len(self.batches), "batch_order": self.batches.order})
 
     @cached_property
-    def _worked_out(self) -> dict[Any, Any]:
-        """What units contain, by quota or measure."""
-        return {}
-
     def lists(self) -> BatchLists:
         """The list of each batch."""
-        return self._lists
-
-    @cached_property
-    def _lists(self) -> BatchLists:
         return BatchLists(self.groups, len(self.batches))
 
     @cached_property
@@ -306,19 +282,16 @@ class BatchRows(RowEvidence):
         return total
 
     def cells(self, spec: Spec) -> Floats:
-        """What each unit contains at each of the quotas that a measure is read at: unit, quota, cell."""
-        if spec.measure.batch_mean:
-            return self._means(spec)
-        assert spec.quota is not None
-        if spec.quota not in self._worked_out:
-            lists = self.lists()
-            cells = [lists.at(lists.places(quota)) for quota in quotas_in_batches(spec.quota)[0]]
-            self._worked_out[spec.quota] = self.by_unit(np.stack(cells, axis=1))
-        return np.asarray(self._worked_out[spec.quota])
+        """What each unit contains at each of the quotas that a measure is read at: unit, quota, cell.
 
-    def _means(self, spec: Spec) -> Floats:
-        """A measure of each batch by itself, added up by unit, and how many of its batches have a value."""
-        if spec not in self._worked_out:
+        Of a mean over batches: the measure of each batch by itself, added up, and how many batches have a value.
+        """
+        key = spec if spec.measure.batch_mean else spec.quota
+        if key not in self._worked_out and spec.quota is not None:
+            lists = self.lists
+            cells = [lists.at(places_in(lists.cases, quota)) for quota in quotas_in_batches(spec.quota)[0]]
+            self._worked_out[key] = self.by_unit(np.stack(cells, axis=1))
+        elif key not in self._worked_out:
             groups = self.groups
             first = np.searchsorted(groups.batch, np.arange(len(self.batches) + 1))
             each = np.zeros((len(self.batches), 1, len(CELLS)))
@@ -327,43 +300,47 @@ class BatchRows(RowEvidence):
                 ranking = Ranking(groups.score[start:end], pos, neg, end - start, self.ranking.weighted)
                 value = float(spec.measure.compute(ranking.resolved(spec.ties), **spec.arguments))
                 each[batch, 0, :2] = (value, 1.0) if value == value else (0.0, 0.0)
-            self._worked_out[spec] = self.by_unit(each)
-        return np.asarray(self._worked_out[spec])
+            self._worked_out[key] = self.by_unit(each)
+        return np.asarray(self._worked_out[key])
+
+    def check_quotas(self, specs: Sequence[Spec]) -> None:
+        cut = [spec for spec in specs if spec.measure.by_batch and not spec.measure.batch_mean]
+        if any(spec.ties != "expected" for spec in cut):
+            raise InputError("ties", "are shared in each batch: other rules do not go with {batch}", "leave {ties} out")
+        for quota in dict.fromkeys(spec.quota for spec in cut if spec.quota is not None):
+            for each in quotas_in_batches(quota)[0]:
+                places_in(self.lists.cases, each)
+        super().check_quotas([spec for spec in specs if not spec.measure.by_batch])
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Measures at a quota from the cuts of all batches, means over batches, the others from the whole list."""
         of_quota = [spec for spec in specs if spec.measure.by_batch]
-        if any(spec.ties != "expected" and not spec.measure.batch_mean for spec in of_quota):
-            raise InputError("ties", "are shared in each batch: other rules do not go with {batch}", "leave {ties} out")
         whole = self.whole_list([spec for spec in specs if not spec.measure.by_batch])
         sums = {spec: self.cells(spec).sum(axis=0) for spec in of_quota}
         own = {spec: float(_values(spec, sums[spec])) for spec in of_quota}
         cuts = {spec: counts_of(sums[spec][0]).plain() for spec in of_quota}
-        return BatchComputed({**whole.values, **own}, whole.sums, cuts)
+        return Computed({**whole.values, **own}, whole.sums, cuts)
 
     def worth(self, spec: Spec) -> Valued:
         """At a quota from what each batch captures, else as rows in clusters of batches."""
         if spec.quota is None:
             return super().worth(spec)
-        sample, lists, (quotas, shares) = self.sample, self.lists(), quotas_in_batches(spec.quota)
+        sample, lists, (quotas, shares) = self.sample, self.lists, quotas_in_batches(spec.quota)
         assert sample.worth is not None
+        gain, weight, order = gains(sample), sample.row_weight, sample.worth.order(sample.score)
         if sample.worth.cut_by != "score":
-            groups = BatchGroups.of(replace(sample, score=sample.worth.order(sample.score)), self.batches)
-            lists = BatchLists(groups, len(self.batches))
-        gain, weight = gains(sample), sample.row_weight
-
-        def by_batch(each: Floats) -> Floats:
-            return self.by_unit(np.bincount(self.batches.codes, weight * each, len(self.batches)).astype(np.float64))
-
-        def cuts() -> Iterator[tuple[float, ValueSums, ValueSums]]:
-            order = sample.worth.order(sample.score)  # type: ignore[union-attr]
-            for quota, share in zip(quotas, shares, strict=True):
-                taken = lists.taken(order, self.batches.codes, lists.places(quota))
-                each = [by_batch(x) for x in (gain * taken, gain, taken)]
-                sums = ValueSums(*(float(x.sum()) for x in each))
-                yield share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])
-
-        found = valued(spec, effective_size(weight * gain), cuts())
+            lists = BatchLists(BatchGroups.of(replace(sample, score=order), self.batches), len(self.batches))
+        cuts = []
+        for quota, share in zip(quotas, shares, strict=True):
+            taken = lists.taken(order, self.batches.codes, places_in(lists.cases, quota))
+            of_batches = (
+                np.bincount(self.batches.codes, weight * column, len(self.batches)).astype(np.float64)
+                for column in (gain * taken, gain, taken)
+            )
+            each = [self.by_unit(of_batch) for of_batch in of_batches]
+            sums = ValueSums(*(float(x.sum()) for x in each))
+            cuts.append((share, sums, ValueSums._make([*(x - x.mean() for x in each), 0.0])))
+        found = valued(spec, effective_size(weight * gain), cuts)
         return found._replace(wider=self.widening(found.influence))
 
     def whole_list(self, specs: Sequence[Spec]) -> Computed:
@@ -377,24 +354,22 @@ class BatchRows(RowEvidence):
         others = {spec: request for spec, request in wanted.items() if not spec.measure.by_batch}
         replicates = super().replicate(others, settings, paired=paired)
         drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
-        for times in self.multiplicities(settings) if of_quota else ():
+        rng = np.random.default_rng([settings.seed & (2**63 - 1), 11])
+        step = max(1, _DRAWN_AT_ONCE // self.n_units)
+        for first in range(0, settings.n_resamples, step) if of_quota else ():  # some replicates at a time
+            size = min(step, settings.n_resamples - first)
+            units = rng.integers(0, self.n_units, (size, self.n_units)) + self.n_units * np.arange(size)[:, None]
+            # how often each unit is drawn, a row for each replicate
+            times = np.bincount(units.ravel(), minlength=units.size).reshape(units.shape).astype(np.float64)
             for spec in of_quota:
                 cells = self.cells(spec)
                 summed = times @ cells.reshape(self.n_units, -1)
                 drawn[spec].append(_values(spec, summed.reshape(len(times), *cells.shape[1:])))
         for spec in of_quota:
-            left = Influences.of_units(jackknife(self.left_out(spec))[1])
-            replicates[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left)
+            left = jackknife(self.left_out(spec))[1]
+            influences = Influences(left, np.ones(len(left)))
+            replicates[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), influences)
         return replicates
-
-    def multiplicities(self, settings: Settings) -> Any:
-        """How often each unit is drawn, a row for each replicate, some replicates at a time."""
-        rng = np.random.default_rng([settings.seed & (2**63 - 1), 11])
-        step = max(1, _DRAWN_AT_ONCE // self.n_units)
-        for first in range(0, settings.n_resamples, step):
-            size = min(step, settings.n_resamples - first)
-            drawn = rng.integers(0, self.n_units, (size, self.n_units)) + self.n_units * np.arange(size)[:, None]
-            yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
     def left_out(self, spec: Spec) -> Floats:
         """A measure at a quota without each unit in turn."""

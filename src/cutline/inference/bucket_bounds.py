@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,52 @@ from .worth import worth_bounds
 class Buckets(PicklesFields):
     """The cases in the best and in the worst order of each bucket, both of them possible.
 
-    ``is_open``: which groups of the two rankings are part of a bucket. ``sums`` are the sums of losses that a query
-    added up, by their name in :class:`Sums`; ``number`` is that of the buckets.
+    ``is_open``: which groups of the two rankings are part of a bucket. ``counted`` are the counts themselves: a row for
+    each group of the list, best first.
     """
 
     best: RowEvidence
     worst: RowEvidence
     is_open: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    sums: Mapping[str, float]
-    number: int
-    amounts: Counted | None = None
+    counted: Counted
+
+    @cached_property
+    def sums(self) -> Mapping[str, float]:
+        """Sums of losses that a query added up, by their name in :class:`Sums`."""
+        return self.counted.losses
+
+    def around(self, score: float) -> Interval | None:
+        """The ends of the bucket that a score lies in; None where it lies in none whose scores are unknown."""
+        low, high = self.counted.low, self.counted.high
+        k = int(np.count_nonzero(low > score))
+        inside = k < len(low) and low[k] < high[k] and score <= high[k]
+        return Interval(float(low[k]), float(high[k])) if inside else None
+
+    def settle(self, point: Any, middle: Floats) -> Any:
+        """A cut with what the order inside its bucket leaves open; ``middle`` are the scores that stand for buckets.
+
+        What is taken for certain scores more than the bucket has, so its upper end is the threshold, unless another
+        one was given.
+        """
+        bucket = self.around(point.threshold)
+        if bucket is None:
+            return point
+        given = not (middle == point.threshold).any()
+        worst, best = point.hits_worst, point.hits_best
+        if given:  # between none and all of the bucket's positives lie above it
+            lists = [rows.ranking for rows in (self.worst, self.best)]
+            worst, best = (float(one.pos[: one.above(point.threshold)].sum(dtype=np.float64)) for one in lists)
+        else:
+            point = replace(point, threshold=bucket.high)
+        down, up, mean = max(point.tp - worst, 0.0), max(best - point.tp, 0.0), point.expected_hits
+        low, high = np.floor(point.next_hits.low - down), np.ceil(point.next_hits.high + up)
+        return replace(
+            point,
+            hits_worst=worst,
+            hits_best=best,
+            expected_hits=replace(mean, low=mean.low - down, high=mean.high + up, certain=Interval(worst, best)),
+            next_hits=Interval(max(float(low), 0.0), min(float(high), math.inf if given else point.taken)),
+        )
 
     def exact(self, computed: Computed) -> Computed:
         """Values with the losses that are known exactly."""
@@ -84,8 +121,9 @@ class Buckets(PicklesFields):
             return []
         key = "roc_auc" if "roc_auc" in bounds else next(iter(bounds))
         title, (low, high) = specs[key].measure.title, estimates[key].bounds
+        used = self.counted.n_buckets
         said = [
-            f"The scores came in {pluralize(self.number, 'bucket')}, and their order inside a bucket is not known: "
+            f"The scores came in {pluralize(used, 'bucket')}, and their order inside a bucket is not known: "
             f"{title} certainly lies between {low:.6g} and {high:.6g}. Intervals include what is not known."
         ]
         chance = {key: estimates[key].high - estimates[key].low - width for key, width in bounds.items()}
@@ -93,18 +131,25 @@ class Buckets(PicklesFields):
         cuts = [key for key in wide if specs[key].measure.part == "cut"]
         others = {key: bounds[key] / chance[key] for key in wide if key not in cuts}
         if others:
-            needed = 2 ** math.ceil(math.log2(self.number * max(others.values())))
-            names = listed(list(others), 3)
-            said.append(f"The buckets leave more open than chance does for {names}: some {needed:,} buckets would do.")
+            described = self.counted.described
+            used = int(described["scheme"].split(":")[1]) if "scheme" in described else used  # many may be empty
+            needed = 2 ** math.ceil(math.log2(used * max(others.values())))
+            remedy = f": some {needed:,} buckets would do"
+            if "min_cell" in described:
+                remedy = f", as those with counts below {described['min_cell']} were joined"
+            said.append(f"The buckets leave more open than chance does for {listed(list(others), 3)}{remedy}.")
         if cuts:
+            remedy = "A second query resolves that bucket alone: cutline sql --refine."
+            if "min_cell" in self.counted.described:
+                remedy = "A site can resolve it in its own counts: cutline sql --refine."
             problem = f"The cut of {listed(cuts, 3)} lies inside a bucket, which leaves more open than chance does."
-            said.append(f"{problem} A second query resolves that bucket alone: cutline sql --refine.")
+            said.append(f"{problem} {remedy}")
         return said
 
     def _ends(self, spec: Spec, best: Computed, worst: Computed) -> tuple[float, float]:
         """The least and the largest value that a measure may have; nan where that is not known."""
-        if spec.measure.of_worth and self.amounts is not None:
-            return worth_bounds(spec, self.amounts)
+        if spec.measure.of_worth and "worth" in self.counted.sums:
+            return worth_bounds(spec, self.counted)
         measure, values = spec.measure, [computed.values.get(spec, math.nan) for computed in (best, worst)]
         if measure.needs_threshold:
             # Between none and all of the bucket's positives and negatives lie above the threshold. Where the value at
@@ -161,5 +206,18 @@ class Buckets(PicklesFields):
         else:
             whole = starts if name == "pr_auc_minmax" else np.append(0.0, ends[there][:-1])
             first = before / np.maximum(whole, 1.0)
-            apart, tied = apart + (first - last) / 2.0, a * (first + last) / 2.0
+            one_by_one, apart, tied = apart, apart + (first - last) / 2.0, a * (first + last) / 2.0
+            if name == "pr_auc_max" and order == 1:  # least where all tie, or all but the first
+                with_one = (before + 1.0) / (starts + 1.0)
+                apart = np.minimum(apart, (first + a * with_one + (a - 1.0) * last) / 2.0)
+            elif name == "pr_auc_max":
+                # The line from the last precision before may be higher than precision is: it is longest, and the area
+                # largest, where the first j tie. One more tied adds ½·(first − 1 + N·(2u − n − 1)/(u·(u − 1))) with
+                # u = n + j cases, n of them before, which falls with u.
+                gap = np.maximum((1.0 - first) / np.maximum(starts - before, 1.0), 1e-300)
+                root = np.sqrt(np.maximum((gap + 2.0) ** 2 - 4.0 * gap * (starts + 1.0), 0.0))
+                j = np.clip(np.floor((gap + 2.0 + root) / (2.0 * gap) - starts), 1.0, a)
+                at = (before + j) / (starts + j)
+                up_to = j - (starts - before) * (digamma(starts + j + 1.0) - digamma(starts + 1.0))
+                apart = np.maximum(apart, j * (first + at) / 2.0 + one_by_one - up_to + (at - last) / 2.0)
         return np.where(self.is_open[order][there], apart - tied, 0.0) / float(rows.ranking.n_pos)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
 
@@ -186,32 +186,35 @@ def spread_by_class(units: Floats, code: NDArray[np.int32], *, every: bool, area
     return variance, variance**2 / doubt if doubt > 0.0 else math.inf
 
 
-class _Redrawn(ClassTotals):
-    """The totals of a replicate: rows count as often as they were drawn; what does not depend on that is shared."""
-
-    def __init__(self, totals: ClassTotals, shared: Mapping[str, Any], times: NDArray[np.uint16]) -> None:
-        super().__init__(replace(totals.sample, weight=totals.sample.row_weight * times))
-        self.__dict__.update(shared)
-
-
 def class_replicates(
     totals: ClassTotals, specs: Sequence[Spec], n_resamples: int, seed: int, progress: bool | None = None
 ) -> dict[Spec, Floats]:
     """The values of each spec in ``n_resamples`` replicates; the same seed draws the same rows for every model."""
     sample, rows = totals.sample, totals.rows(specs)
-    shared: dict[str, Any] = {"column_order": cache(totals.column_order), "rows": lambda _: rows}  # sorted once
-    if any("risk" in spec.measure.areas for spec in specs):
-        shared["confidence_order"] = totals.confidence_order
+    shared: dict[str, Any] = {"column_order": cache(totals.column_order)}  # what no draw changes: sorted once
+    for area, name in (("risk", "confidence_order"), ("information", "log_true")):
+        if any(area in spec.measure.areas for spec in specs):
+            shared[name] = getattr(totals, name)
+    each = np.array(list(rows.values())) if rows else np.empty((0, len(sample)))
     unit = np.arange(len(sample)) if sample.cluster is None else sample.cluster
     drawn = np.empty((n_resamples, len(specs)))
 
     def draw(first: int) -> None:
-        for number in range(first, min(first + _BLOCK, n_resamples)):
+        redrawn, numbers = [], range(first, min(first + _BLOCK, n_resamples))
+        for number in numbers:
             counts = np.zeros(int(unit.max()) + 1, np.uint16)
             compiled.draw(counts, 0, len(counts), seed, number)
+            weight = sample.row_weight * counts[unit]  # rows count as often as they were drawn
+            one = ClassTotals(replace(sample, weight=weight))
+            one.__dict__.update(shared)
             with np.errstate(all="ignore"):
-                drawn[number] = list(_Redrawn(totals, shared, counts[unit]).values(specs).values())
+                redrawn.append((one.sums(specs), np.einsum("ij,j->i", each, weight) / weight.sum()))
             shown.advance()
+        means = np.array([mean for _, mean in redrawn]).T
+        sums = ClassSums(*(np.array([getattr(one, part.name) for one, _ in redrawn]) for part in fields(ClassSums)))
+        for at, spec in enumerate(specs):  # of all replicates at once
+            mean = means[list(rows).index(spec)] if spec in rows else math.nan
+            drawn[numbers.start : numbers.stop, at] = replace(sums, mean=mean).settled(spec)
 
     with Progress("bootstrap", n_resamples, progress) as shown:
         in_threads([partial(draw, first) for first in range(0, n_resamples, _BLOCK)])
@@ -244,102 +247,115 @@ def estimate_classes(
         value, undefined = values[spec], 0
         if spec in drawn:
             method = "bca" if interval == "bootstrap" else interval
-            replicates = Replicates(value, drawn[spec], Influences.of_units(units[spec]))
+            replicates = Replicates(value, drawn[spec], Influences(units[spec], np.ones(len(units[spec]))))
             (low, high), undefined = replicates.interval(method, level), replicates.undefined
         else:
-            inputs = _ClassInputs(spec, value, units[spec], totals, influence, level)
-            (low, high), method = inputs.closed_interval(interval)
+            how = (spec, value, units[spec], totals, influence, level)
+            (low, high), method = closed_interval(*how, interval)
         given = level if low == low else math.nan
         why = f"no {interval} interval for this measure" if low != low and interval in PROPORTION_METHODS else ""
         estimates[spec] = Estimate(str(spec), value, low, high, given, method, why, undefined)
-    check_method_exists((estimates[spec] for spec in specs), interval)
+    check_method_exists({str(spec): estimates[spec] for spec in specs}, interval)
     return {spec: estimates[spec] for spec in specs}, units
 
 
-@dataclass(frozen=True, eq=False)
-class _ClassInputs:
-    """What a closed form may read of one measure: its value, and the part of each independent unit in it."""
+def closed_interval(
+    spec: Spec, value: float, units: Floats, totals: ClassTotals, influence: Influence, level: float, interval: str
+) -> tuple[Interval, str]:
+    """The closed form of a measure on its scale, and its name; Wilson's for a share of cases that count alike.
 
-    spec: Spec
-    value: float
-    units: Floats
-    totals: ClassTotals
-    influence: Influence
-    level: float
-
-    def closed_interval(self, interval: str) -> tuple[Interval, str]:
-        """The closed form of a measure on its scale; Wilson's for a share of cases that count alike."""
-        one, sample, value, level = self.spec.measure, self.totals.sample, self.value, self.level
-        if one.interval == "wilson" and sample.weight is None and sample.cluster is None and interval != "delta":
-            method = interval if interval in PROPORTION_METHODS else "wilson"
-            n = float(len(sample))
-            return PROPORTION_METHODS[method](round(value * n), n, level), method
-        if interval in PROPORTION_METHODS:
-            return _NO_INTERVAL, ""
-        joined = self.mean_interval() if interval == "auto" else None
-        if joined is not None:
-            return self.without_bias(joined), "mover"
-        error = math.sqrt(self.widened_variance) if len(self.units) > 1 else math.nan
+    ``units``: the part of each independent unit in the value. The interval of a mean of average precisions is moved by
+    their bias, which does not average out over classes: the few best places of a class look too good. Of ten unbalanced
+    classes with 600 cases, a mean of .22 is .24 on average. The bias falls as log n/n, of which the jackknife sees
+    about two thirds (benchmarks/classes.py, unbalanced classes), hence its estimate times 1.5. The target is the value
+    in a large sample. The value itself stays inside.
+    """
+    one, sample, truth = spec.measure, totals.sample, totals.decisions.truth
+    if one.interval == "wilson" and sample.weight is None and sample.cluster is None and interval != "delta":
+        method = interval if interval in PROPORTION_METHODS else "wilson"
+        n = float(len(sample))
+        return PROPORTION_METHODS[method](round(value * n), n, level), method
+    if interval in PROPORTION_METHODS:
+        return _NO_INTERVAL, ""
+    variance, freedom = measure_spread(spec, units, sample)
+    if freedom < math.inf:  # it rests on few cases of a class
+        variance *= (t_quantile(level, freedom) / z_of(level)) ** 2
+    joined = mean_interval(spec, value, units, totals, influence, level, variance) if interval == "auto" else None
+    limits, method = joined or _NO_INTERVAL, "mover"
+    if joined is None:
         # Trials that give a mean over classes of equal rates its variance; all cases where classes do not count
         trials = float(len(sample)) if sample.cluster is None else float(sample.cluster.max() + 1)
         if one.interval != "wilson" and one.mean not in ("micro", "weighted"):
-            truth = self.totals.decisions.truth
             present = truth[truth > 0] * trials / truth.sum()
             trials = float(len(present) ** 2 / np.sum(1.0 / present))
+        error = math.sqrt(variance) if len(units) > 1 else math.nan
         how = "delta" if interval == "delta" else one.interval
         limits, method = delta_interval(value, error, how, one.range, trials, level)
         if method == "delta_logit" and trials * (1.0 - value) < 1.0 and has_few(sample):  # less than one loss in all
             low, high = wilson(value * trials, trials, level)
             limits = Interval(min(limits.low, low), max(limits.high, high))
-        return self.without_bias(limits), method
-
-    @property
-    def widened_variance(self) -> float:
-        """Variance of the measure, times (t/z)² where it rests on few cases of a class."""
-        variance, freedom = measure_spread(self.spec, self.units, self.totals.sample)
-        return variance * (t_quantile(self.level, freedom) / z_of(self.level)) ** 2 if freedom < math.inf else variance
-
-    def without_bias(self, limits: Interval) -> Interval:
-        """The interval of a mean of average precisions, moved by their bias, which does not average out over classes.
-
-        The few best places of a class look too good: of ten unbalanced classes with 600 cases, a mean of .22 is .24 on
-        average. The bias falls as log n/n, of which the jackknife sees about two thirds (benchmarks/classes.py,
-        unbalanced classes), hence its estimate times 1.5. The target is the value in a large sample. The value itself
-        stays inside.
-        """
-        one, sample = self.spec.measure, self.totals.sample
-        if "precision" not in one.areas:
-            return limits
-        share = self.totals.decisions.truth if one.mean == "weighted" else np.ones(sample.n_classes)
-        bias = 1.5 * max(float(np.average(self.influence.column_variance[:, 2], weights=share)), 0.0)
+    if "precision" in one.areas:
+        share = truth if one.mean == "weighted" else np.ones(sample.n_classes)
+        bias = 1.5 * max(float(np.average(influence.column_variance[:, 2], weights=share)), 0.0)
         down = 0.0 if has_few(sample) else bias  # of classes of three cases the bias itself is too little known
-        return Interval(max(limits.low - bias, 0.0), max(limits.high - down, self.value))
+        limits = Interval(max(limits.low - bias, 0.0), max(limits.high - down, value))
+    return limits, method
 
-    def mean_interval(self) -> Interval | None:
-        """Interval of a mean over classes from the intervals of its classes; None where these have no closed form.
 
-        A class of ten cases, all of them right, shows no spread, so that the delta method alone is too sure. The
-        distances from each class's value to the ends of its own interval take the place of its standard error, and what
-        the classes have in common is kept (Zou & Donner 2008, the method of variance estimates recovery).
-        """
-        one, sample, sums = self.spec.measure, self.totals.sample, self.totals.decisions
-        inner = one.mean_of
-        if inner is None or one.mean == "micro" or (one.mean == "weighted" and one.areas):
+def mean_interval(
+    spec: Spec,
+    value: float,
+    units: Floats,
+    totals: ClassTotals,
+    influence: Influence,
+    level: float,
+    variance: float,
+) -> Interval | None:
+    """Interval of a mean over classes from the intervals of its classes; None where these have no closed form.
+
+    A class of ten cases, all of them right, shows no spread, so that the delta method alone is too sure. The
+    distances from each class's value to the ends of its own interval take the place of its standard error, and what
+    the classes have in common is kept (Zou & Donner 2008, the method of variance estimates recovery).
+    """
+    one, sample, sums = spec.measure, totals.sample, totals.decisions
+    inner = one.mean_of
+    if inner is None or one.mean == "micro" or (one.mean == "weighted" and one.areas):
+        return None
+    cases = len(sample) if sample.weight is None else sums.total**2 / float(sample.weight @ sample.weight)
+    scale, two = cases / sums.total, inner.measure  # as many cases as carry the information of the weighted rows
+    with np.errstate(all="ignore"):
+        if two.interval == "wilson_f":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores et al. 2022)
+            trials = (sums.truth + sums.answers - sums.hits) * scale
+            found = sums.hits * scale / trials
+            low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(found, trials, level))
+            each = 2.0 * found / (1.0 + found)
+            of_class = found * (1.0 - found) / trials * (2.0 / (1.0 + found) ** 2) ** 2
+        elif two.proportion is not None and two.scale is None:
+            hits, trials = (part * scale for part in two.proportion(sums.cells))
+            each = hits / trials
+            low, high = wilson_shares(each, trials, level)
+            of_class = each * (1.0 - each) / trials
+        elif two.name in _AREA_OF:
+            line, at = _AREA_OF[two.name]
+            each, of_class = totals.areas[line], influence.column_variance[:, at]
+            positives = np.minimum(sums.truth, sums.total - sums.truth) * scale
+            seen = (of_class > 0) & (each > 0) & (each < 1) & (positives >= 2.0)  # a single case shows no spread
+            trials = np.where(seen, each * (1.0 - each) / of_class, positives)
+            if two.name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
+                trials = np.minimum(trials, sums.truth * scale)
+            low, high = wilson_shares(each, trials, level)
+        else:
             return None
-        share = np.full(sample.n_classes, 1.0 / sample.n_classes)
-        if one.mean == "weighted":
-            share = sums.truth / sums.total
-        distances = class_distances(inner, self.totals, self.influence, self.level)
-        if distances is None:
-            return None
-        low, high, variance = (np.where(share > 0, part, 0.0) for part in distances)
-        z = z_of(self.level)
-        design = 1.0
-        if sample.cluster is not None and len(self.units) < len(sample):
-            design = variance_of(self.units) / max(variance_of(self.influence.parts[self.spec]), 1e-300)
-        shared = z**2 * self.widened_variance - z**2 * design * float(share**2 @ variance)
-        down, up = (math.sqrt(max(shared + design * float(share**2 @ gap**2), 0.0)) for gap in (low, high))
-        return Interval(max(self.value - down, one.range[0]), min(self.value + up, one.range[1]))
+    share = sums.truth / sums.total if one.mean == "weighted" else np.full(sample.n_classes, 1.0 / sample.n_classes)
+    # how far the ends of each class's interval lie from its value, and the variance behind it
+    below, above, of_class = (np.where(share > 0, part, 0.0) for part in (each - low, high - each, of_class))
+    design = 1.0
+    if sample.cluster is not None and len(units) < len(sample):
+        design = variance_of(units) / max(variance_of(influence.parts[spec]), 1e-300)
+    z = z_of(level)
+    shared = z**2 * variance - z**2 * design * float(share**2 @ of_class)
+    down, up = (math.sqrt(max(shared + design * float(share**2 @ gap**2), 0.0)) for gap in (below, above))
+    return Interval(max(value - down, one.range[0]), min(value + up, one.range[1]))
 
 
 def delta_interval(
@@ -359,39 +375,6 @@ def delta_interval(
     if low != low:  # at the edge of its scale
         how, (low, high) = "delta", Interval(value - z_of(level) * error, value + z_of(level) * error)
     return Interval(max(low, limits[0]), min(high, limits[1])), how if scale != "identity" else "delta"
-
-
-def class_distances(
-    inner: Spec, totals: ClassTotals, influence: Influence, level: float
-) -> tuple[Floats, Floats, Floats] | None:
-    """For each class: how far the ends of its interval lie from its value, and the variance behind it."""
-    sample, sums, one = totals.sample, totals.decisions, inner.measure
-    cases = len(sample) if sample.weight is None else sums.total**2 / float(sample.weight @ sample.weight)
-    scale = cases / sums.total  # as many cases as carry the information of the weighted rows
-    with np.errstate(all="ignore"):
-        if one.interval == "wilson_f":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores et al. 2022)
-            trials = (sums.truth + sums.answers - sums.hits) * scale
-            share = sums.hits * scale / trials
-            low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(share, trials, level))
-            value = 2.0 * share / (1.0 + share)
-            variance = share * (1.0 - share) / trials * (2.0 / (1.0 + share) ** 2) ** 2
-        elif one.proportion is not None and one.scale is None:
-            hits, trials = (part * scale for part in one.proportion(sums.cells))
-            value = hits / trials
-            low, high = wilson_shares(value, trials, level)
-            variance = value * (1.0 - value) / trials
-        elif one.name in _AREA_OF:
-            line, at = _AREA_OF[one.name]
-            value, variance = totals.areas[line], influence.column_variance[:, at]
-            positives = np.minimum(sums.truth, sums.total - sums.truth) * scale
-            seen = (variance > 0) & (value > 0) & (value < 1) & (positives >= 2.0)  # a single case shows no spread
-            trials = np.where(seen, value * (1.0 - value) / variance, positives)
-            if one.name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
-                trials = np.minimum(trials, sums.truth * scale)
-            low, high = wilson_shares(value, trials, level)
-        else:
-            return None
-    return value - low, high - value, variance
 
 
 def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estimate]]:

@@ -20,25 +20,20 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..kernels import compiled
 from ..types import Floats
 from .limits import effective_freedom, t_quantile, two_sided_p
 
 EXACT_UNITS = 11  # units up to which all flips are made: 2¹⁰ of them
 
 
-def all_signs(units: int) -> Floats:
-    """Every choice of signs with the first unit's sign fixed, one row each."""
-    return np.array([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=max(units - 1, 0))])
-
-
 @lru_cache(maxsize=3)
 def sign_matrix(units: int, n_flips: int, seed: int) -> Floats:
     """Signs, one row for each flip; all of them (the first unit's sign fixed) with at most eleven units."""
     if units <= EXACT_UNITS:
-        return all_signs(units)
+        return np.array([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=max(units - 1, 0))])
     rng = np.random.default_rng([seed & (2**63 - 1), 5])
     return 2.0 * rng.integers(0, 2, (n_flips, units)).astype(np.float64) - 1.0
 
@@ -87,39 +82,34 @@ class FlipReference:
         """Share of flips at least as far from 0 as this."""
         if not self.rest:
             return max(int(np.count_nonzero(self.sums >= flipped * (1.0 - 1e-9))), 1) / len(self.sums)
-        from scipy.special import ndtr
-
-        z = np.concatenate([flipped - self.sums, flipped + self.sums]) / self.rest
-        # P(Z > z) of a symmetric number with this excess kurtosis, by Edgeworth's first term
-        edgeworth = self.kurtosis / 24.0 * z * (z * z - 3.0) * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-        return min(float(np.clip(ndtr(-z) + edgeworth, 0.0, 1.0).sum()) / len(self.sums), 1.0)
+        return float(compiled.share_beyond(self.sums, flipped, self.rest, self.kurtosis))
 
     def critical(self, level: float) -> float:
         """The statistic beyond which p ≤ 1 − level; inf where no statistic gets there (too few units)."""
+        least = 0.0
         if not self.rest:
             allowed = (1.0 - level) * len(self.sums)
             if allowed < 1.0 - 1e-9:
                 return math.inf
-            return self._statistic(float(self.sums[len(self.sums) - 1 - math.floor(allowed + 1e-9)]))
-        share = max(1.0 - level, _FEWEST_FLIPS)
-        low, high = 0.0, math.sqrt(self.units)
-        above, below = 1.0 - share, self._beyond(high) - share
-        for _ in range(_STEPS):  # false position, which halves the weight of an end that stays (Illinois)
-            middle = high - below * (high - low) / (below - above)
-            excess = self._beyond(middle) - share
-            if excess > 0.0:
-                low, above, below = middle, excess, below / 2.0
-            else:
-                high, below, above = middle, excess, above / 2.0
-            if high - low <= _NARROW * high or excess == 0.0:
-                break
-        # what so few flips cannot tell: Student's t
-        return max(self._statistic(high), t_quantile(level, self.freedom) if 1.0 - level < _FEWEST_FLIPS else 0.0)
-
-    def _statistic(self, flipped: float) -> float:
-        """Back from the scale of the flips (:func:`flipped_scale`)."""
-        room = 1.0 - flipped * flipped / self.units
-        return flipped / math.sqrt(room) if room > 0.0 else math.inf
+            high = float(self.sums[len(self.sums) - 1 - math.floor(allowed + 1e-9)])
+        else:
+            share = max(1.0 - level, _FEWEST_FLIPS)
+            low, high = 0.0, math.sqrt(self.units)
+            above, below = 1.0 - share, self._beyond(high) - share
+            stayed = 0.0
+            for _ in range(_STEPS):  # false position; an end that stays twice counts half (Illinois)
+                middle = high - below * (high - low) / (below - above)
+                excess = self._beyond(middle) - share
+                if excess > 0.0:
+                    low, above, below, stayed = middle, excess, below / (2.0 if stayed > 0.0 else 1.0), 1.0
+                else:
+                    high, below, above, stayed = middle, excess, above / (2.0 if stayed < 0.0 else 1.0), -1.0
+                if high - low <= _NARROW * high or excess == 0.0:
+                    break
+            if 1.0 - level < _FEWEST_FLIPS:  # what so few flips cannot tell: Student's t
+                least = t_quantile(level, self.freedom)
+        room = 1.0 - high * high / self.units  # back from the scale of the flips (:func:`flipped_scale`)
+        return max(high / math.sqrt(room) if room > 0.0 else math.inf, least)
 
 
 _STEPS = 100  # of false position; about ten are enough
@@ -128,14 +118,17 @@ _NARROW = 1e-12  # relative width of the bracket around a critical value
 
 def flip_reference(psi: Floats) -> FlipReference:
     """The reference of a difference on which units have these influences; it does not depend on their scale or sign."""
-    spread, size = math.sqrt(float((psi**2).sum())), np.sort(np.abs(psi))
+    squares = psi**2  # other powers of a million influences take much longer
+    spread, size = math.sqrt(float(squares.sum())), np.sort(np.abs(psi))
     size = size[::-1] / spread
     exact = len(psi) <= EXACT_UNITS
-    sums = np.sort(np.abs(all_signs(len(psi) if exact else _LARGEST) @ size[: len(psi) if exact else _LARGEST]))
-    variance, fourth = (0.0, 0.0) if exact else (float((size[_LARGEST:] ** k).sum()) for k in (2, 4))
+    tried = len(psi) if exact else _LARGEST
+    sums = np.sort(np.abs(sign_matrix(tried, 0, 0) @ size[:tried]))
+    of_rest = np.empty(0) if exact else size[_LARGEST:] ** 2
+    variance, fourth = float(of_rest.sum()), float((of_rest**2).sum())
     # of two sums of so few influences that Edgeworth's term would overshoot no more than that of four equal ones counts
     kurtosis = -min(2.0 * fourth / variance**2, 0.5) if variance > 0.0 else 0.0
-    skew = abs(float((psi**3).sum())) / spread**3
+    skew = abs(float((squares * psi).sum())) / spread**3
     return FlipReference(sums, math.sqrt(variance), kurtosis, len(psi), effective_freedom(psi), skew)
 
 
@@ -148,7 +141,7 @@ _NOTHING = 1e-12  # a standard error so small, relative to the values, is roundi
 class DifferenceTest(NamedTuple):
     """A difference tested: its interval, standard error, p-value, how they were made, and what the error rests on.
 
-    ``freedom``: degrees of freedom of the standard error.
+    ``freedom``: degrees of freedom of the standard error. ``note``: why it could not be told, whatever the difference.
     """
 
     low: float = math.nan
@@ -157,6 +150,7 @@ class DifferenceTest(NamedTuple):
     p_value: float = math.nan
     method: str = ""
     freedom: float = math.nan
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,11 +177,6 @@ class PairedDifference:
         half = max(self.reference.critical(level), t_quantile(level, self.guard) if guarded else 0.0) * self.error
         low, high = max(self.difference - half, -widest), min(self.difference + half, widest)
         return DifferenceTest(low, high, self.error, p, self.method, min(self.reference.freedom, self.guard))
-
-
-def sums_by(unit: NDArray[Any], units: int, each: Floats) -> Floats:
-    """Influences of rows added up by unit."""
-    return np.bincount(unit, weights=each, minlength=units).astype(np.float64)
 
 
 def guard_freedom(smaller_class: float) -> float:

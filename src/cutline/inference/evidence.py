@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import Computed, compute
+from ..catalogue.compute import Computed, compute, plan_sweeps
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Settings
@@ -28,7 +28,6 @@ from ..runtime import TUNING
 from ..sources.arrays import Codes, Sample, Worth
 from ..table import PicklesFields
 from ..types import Floats
-from ..validate import check_number
 from . import bands
 from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
 from .limits import effective_size
@@ -38,7 +37,6 @@ from .resampling import (
     Resampler,
     enough_replicates,
     replicate,
-    several_clusters,
 )
 from .worth import Valued, valued_counts, valued_rows
 
@@ -63,7 +61,7 @@ def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
 
 Drawn = tuple[Floats, Floats, Floats]
 GRID = 257  # places at which models are compared by influences or replicates; every place would cost memory only
-_EVERY_PLACE = 100_000  # places up to which each is read, however few rows stand for them
+EVERY_PLACE = 100_000  # places up to which each is read, however few rows stand for them
 
 
 class Evidence(Protocol):
@@ -77,8 +75,8 @@ class Evidence(Protocol):
         @property
         def ranking(self) -> Ranking: ...
         @property
-        def auc(self) -> tuple[float, float]:
-            """The area under the ROC curve and its variance; nan without both classes."""
+        def auc(self) -> tuple[float, float, float]:
+            """The area under the ROC curve, its variance and the freedom of that; nan without both classes."""
 
     batched: ClassVar[bool] = False
     """Whether a quota counts in each of several batches."""
@@ -97,15 +95,11 @@ class Evidence(Protocol):
         return False
 
     @property
-    def are_probabilities(self) -> bool: ...
-    @property
-    def are_finite(self) -> bool: ...
+    def outline(self) -> Sample:
+        """The extremes of the scores, without the rows where these are not needed one by one."""
+
     @property
     def facts(self) -> Mapping[str, Any]: ...
-    @property
-    def auc_freedom(self) -> float:
-        """Degrees of freedom of the variance of the AUC."""
-
     @property
     def sample(self) -> Sample:
         """The rows; raises an error where they were not kept."""
@@ -113,6 +107,10 @@ class Evidence(Protocol):
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Values, and cells at the cuts."""
         return compute(specs, self.ranking)
+
+    def check_quotas(self, specs: Sequence[Spec]) -> None:
+        """Raise an error for a measure at a quota that these rows do not have."""
+        plan_sweeps(tuple(spec for spec in specs if not spec.measure.of_worth), self.ranking.cases)
 
     def resamples(self, spec: Spec) -> bool:
         """Whether replicates of this measure can be drawn."""
@@ -142,11 +140,6 @@ class Evidence(Protocol):
         """What draws replicates of these rows."""
         raise RuntimeError(f"{type(self).__name__} has no replicates")
 
-    @property
-    def keeps_list(self) -> bool:
-        """Whether every place of the list is known."""
-        return True
-
     @cached_property
     def cuts(self) -> Cuts:
         """The cuts of the list as if its rows were independent."""
@@ -159,10 +152,6 @@ class Evidence(Protocol):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """What inference at a quota needs to know of the cut; ``recall`` for Qrecall and lift."""
         return self.cuts.at(taken, hits)
-
-    def label(self, method: str) -> str:
-        """What a method that reads replicates is called here."""
-        return method
 
     def settle(self, point: Any, rows: int | None) -> Any:
         """A cut, with what is not known of it left out."""
@@ -200,7 +189,9 @@ class RowEvidence(PicklesFields, Evidence):
     @classmethod
     def of(cls, sample: Sample, **how: Any) -> RowEvidence:
         """A checked sample, ranked."""
-        return cls(sample, rank(sample), several_clusters(sample), **how)
+        if sample.cluster is not None and not sample.cluster.any():
+            raise InputError("clusters", "contains a single cluster", "give at least two: they are resampled")
+        return cls(sample, rank(sample), sample.cluster, **how)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -229,23 +220,14 @@ class RowEvidence(PicklesFields, Evidence):
 
     @property
     def outline(self) -> Sample:
-        """The extremes of the scores, without the rows where these are not needed one by one."""
         if self.kept is not None:
             return self.kept
         low, high = (float(self.ranking.score[end]) for end in (-1, 0))
         worth = None if self.amounts is None else Worth(np.empty(0))
         return Sample(np.empty(0, np.bool_), np.empty(0), None, low, high, worth=worth)
 
-    @property
-    def are_probabilities(self) -> bool:
-        return self.outline.are_probabilities
-
-    @property
-    def are_finite(self) -> bool:
-        return self.outline.are_finite
-
     def compute(self, specs: Sequence[Spec]) -> Computed:
-        found = super().compute(specs)
+        found = compute(specs, self.ranking)
         return found if self.buckets is None else self.buckets.exact(found)
 
     @cached_property
@@ -269,16 +251,8 @@ class RowEvidence(PicklesFields, Evidence):
             }
         )
 
-    @property
-    def auc(self) -> tuple[float, float]:
-        return self._auc_spread[:2]
-
-    @property
-    def auc_freedom(self) -> float:
-        return self._auc_spread[2]
-
     @cached_property
-    def _auc_spread(self) -> tuple[float, float, float]:
+    def auc(self) -> tuple[float, float, float]:
         return auc_spread(self.ranking.pos, self.ranking.neg)
 
     @cached_property
@@ -304,17 +278,22 @@ class RowEvidence(PicklesFields, Evidence):
         return not spec.measure.of_worth  # the kernels that draw replicates sum cases alone
 
     def worth(self, spec: Spec) -> Valued:
-        if spec not in self._valued:
+        if spec not in self._worked_out:
             valued = valued_rows(spec, self.sample) if self.amounts is None else valued_counts(spec, self.amounts)
             if self.clusters is not None:
                 by_cluster = np.bincount(self.clusters, valued.influence).astype(np.float64)
                 valued = valued._replace(influence=by_cluster)
-            self._valued[spec] = valued
-        return self._valued[spec]
+            self._worked_out[spec] = valued
+        found: Valued = self._worked_out[spec]
+        return found
 
     @cached_property
-    def _valued(self) -> dict[Spec, Valued]:
+    def _worked_out(self) -> dict[Any, Any]:
+        """What is asked for more than once: measures of worth; of batches, what units contain by quota or measure."""
         return {}
+
+    def settle(self, point: Any, rows: int | None) -> Any:
+        return point if self.buckets is None else self.buckets.settle(point, self.ranking.score)
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent:
@@ -338,34 +317,15 @@ class RowEvidence(PicklesFields, Evidence):
     def band(self, name: str, settings: Settings) -> Any:
         return partial(bands.band, name, self.ranking, settings, self.resampler)
 
-    def lead_places(self, axis: str) -> tuple[Floats, Floats]:
-        """Every place at which models are compared, and some of them."""
-        first, whole = (1, self.ranking.cases) if axis == "quota" else (0, self.ranking.n_neg)
-        most = max(self.ranking.rows, _EVERY_PLACE)  # rows that stand for very many cases are read at some of them
-        places = np.linspace(first, int(whole), min(int(whole) - first + 1, most)).round()
-        return places, places[
-            np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))
-        ]
 
-
-def as_prevalence(value: Any, name: str = "prevalence") -> float:
-    """A share strictly between 0 and 1."""
-    return check_number(value, name, 0.0, 1.0, open_ends=True)
-
-
-def class_factors(n_pos: float, n_neg: float, share: float) -> tuple[float, float]:
-    """By what positives and negatives are multiplied so that positives are a share of as many cases."""
+def reweighted_ranking(ranking: Ranking, share: float) -> tuple[Ranking, float, float]:
+    """The list with another share of positives among as many cases; by what positives and negatives are multiplied."""
+    n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not n_pos or not n_neg:
         missing = "positive" if not n_pos else "negative"
         raise InputError("prevalence", f"needs cases of both classes, and there are no {missing} ones", "leave it out")
-    cases = n_pos + n_neg
-    return share * cases / n_pos, (1.0 - share) * cases / n_neg
-
-
-def reweighted_ranking(ranking: Ranking, share: float) -> Ranking:
-    """The list with another share of positives."""
-    up, down = class_factors(ranking.n_pos, ranking.n_neg, share)
-    return replace(ranking, pos=ranking.pos * up, neg=ranking.neg * down, weighted=True)
+    up, down = share * (n_pos + n_neg) / n_pos, (1.0 - share) * (n_pos + n_neg) / n_neg
+    return replace(ranking, pos=ranking.pos * up, neg=ranking.neg * down, weighted=True), up, down
 
 
 def at_prevalence(rows: RowEvidence, share: float) -> RowEvidence:
@@ -374,9 +334,8 @@ def at_prevalence(rows: RowEvidence, share: float) -> RowEvidence:
         problem = "cannot be combined with {clusters}: clusters contain cases of both classes"
         raise InputError("prevalence", problem, "leave one of them out")
     sample = rows.sample
-    up, down = class_factors(rows.ranking.n_pos, rows.ranking.n_neg, share)
+    ranking, up, down = reweighted_ranking(rows.ranking, share)
     weight = np.where(sample.positive, up, down) * (1.0 if sample.weight is None else sample.weight)
-    ranking = reweighted_ranking(rows.ranking, share)
     return replace(rows, kept=replace(sample, weight=weight), ranking=ranking, classes_given=True)
 
 
@@ -389,7 +348,7 @@ def moves(spec: Spec) -> bool:
     score = np.sort(rng.choice(np.arange(1, 100), 40, replace=False))[::-1] / 100.0
     pos = rng.integers(1, 5, 40) * score
     list_ = Ranking(score, pos, rng.integers(1, 5, 40) * (1.0 - score), 160, True)
-    first, *others = (compute([spec], reweighted_ranking(list_, share)).values[spec] for share in (0.5, 0.2, 0.05))
+    first, *others = (compute([spec], reweighted_ranking(list_, share)[0]).values[spec] for share in (0.5, 0.2, 0.05))
     return any(not abs(other - first) <= 1e-9 * max(1.0, abs(first)) for other in others)
 
 

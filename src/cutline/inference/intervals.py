@@ -5,17 +5,17 @@
 and clusters take the bootstrap instead.
 
 A method is a named function of what is known of one measure on one sample. A declaration names the method of a
-measure's default interval; to add one, write its function here under a new name and add the name to
-``types.IntervalMethod``.
+measure's default interval; to add one, write its function here, add it to ``METHODS`` under a new name and add the
+name to ``types.IntervalMethod``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import astuple, dataclass
 from functools import cached_property, partial
-from typing import TypeVar
+from threading import RLock
 
 import numpy as np
 
@@ -42,8 +42,8 @@ from .closed_forms import (
     newcombe_limits,
     qrecall_limits,
 )
-from .evidence import Evidence
-from .resampling import Replicates, Resampled
+from .evidence import Evidence, RowEvidence
+from .resampling import DRAWN_BY_ROW, Replicates, Resampled
 
 # Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
 # unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
@@ -117,36 +117,23 @@ class IntervalInputs:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make an interval.
+    """A way to make an interval: ``function`` gives it, or it and the name of what was used for it.
 
     ``resampled``: reads replicates, with ``jackknife`` also values without parts of the rows. ``dependent``: holds for
     clusters and weights by itself. ``rows``: reads the whole list, which a stream does not keep.
     """
 
     name: str
-    make: Callable[[IntervalInputs], tuple[Interval, str]]
+    function: Callable[[IntervalInputs], Interval | tuple[Interval, str]]
     resampled: bool = False
     jackknife: bool = False
     dependent: bool = False
     rows: bool = False
 
-
-METHODS: dict[str, Method] = {}
-F = TypeVar("F", bound=Callable[..., Interval | tuple[Interval, str]])
-
-
-def method(name: str, **how: bool) -> Callable[[F], F]:
-    """Register a method: a function that gives the interval, or the interval and the name of what was used for it."""
-
-    def registered(function: F) -> F:
-        def make(inputs: IntervalInputs) -> tuple[Interval, str]:
-            made = function(inputs)
-            return (made, name) if isinstance(made, Interval) else made
-
-        METHODS[name] = Method(name, make, **how)
-        return function
-
-    return registered
+    def make(self, inputs: IntervalInputs) -> tuple[Interval, str]:
+        """The interval, and the name of the method that was used for it."""
+        made = self.function(inputs)
+        return (made, self.name) if isinstance(made, Interval) else made
 
 
 def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
@@ -166,7 +153,8 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
         return METHODS[wish] if holds and measure.line_of_auc is not None else None
     if wish is None:
         return None
-    fits = (holds or (declared.dependent and plain)) and (evidence.keeps_list or not declared.rows)
+    keeps_list = evidence.has_jackknife or not evidence.ranking.weighted  # of weighted rows a stream has blocks alone
+    fits = (holds or (declared.dependent and plain)) and (keeps_list or not declared.rows)
     if wish == "auto" and fits and not declared.resampled:
         return declared
     if not evidence.resamples(spec):
@@ -184,11 +172,6 @@ def _of_proportion(inputs: IntervalInputs, name: str) -> Interval:
     return Interval(scale * low, scale * high)
 
 
-for _name in limits.METHODS:
-    method(_name)(partial(_of_proportion, name=_name))
-
-
-@method("newcombe_difference")
 def newcombe_difference(inputs: IntervalInputs) -> Interval:
     """Youden index, and balanced accuracy: two independent proportions by their Wilson intervals (Newcombe 1998)."""
     c, (bottom, top) = inputs.cells, inputs.measure.range
@@ -198,7 +181,6 @@ def newcombe_difference(inputs: IntervalInputs) -> Interval:
     return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
 
 
-@method("ratio_of_rates")
 def ratio_of_rates(inputs: IntervalInputs) -> Interval:
     """Ratio of two independent rates from their Wilson intervals (Donner & Zou 2012): LR+ and LR−."""
     c = inputs.cells
@@ -207,7 +189,6 @@ def ratio_of_rates(inputs: IntervalInputs) -> Interval:
     return limits.ratio_limits(*((share, limits.wilson_share(share, n, inputs.level)) for share, n in sides))
 
 
-@method("wilson_f")
 def wilson_f(inputs: IntervalInputs) -> Interval:
     """Wilson interval of F* = TP/(TP+FP+FN), carried over by F1 = 2F*/(1+F*) (Flores, Schlachter & Kvam 2022)."""
     c = inputs.cells
@@ -215,7 +196,6 @@ def wilson_f(inputs: IntervalInputs) -> Interval:
     return Interval(2 * low / (1 + low), 2 * high / (1 + high))
 
 
-@method("delta_z")
 def fisher_z(inputs: IntervalInputs) -> Interval:
     """MCC and kappa: delta method on Fisher's z (Itaya et al. 2024), also with half a case and one more in each cell.
 
@@ -240,21 +220,16 @@ def _of_auc(inputs: IntervalInputs, name: str) -> tuple[Interval, str]:
     ``delong_t``: on the logit scale with t quantiles; Newcombe's with few cases in a class. ``delong_logit``: as
     published, with normal quantiles. ``delong``: the same on the plain scale.
     """
-    freedom = inputs.evidence.auc_freedom if name == "delong_t" else math.inf
-    sizes = inputs.n_pos, inputs.n_neg
-    (low, high), used = auc_interval(*inputs.evidence.auc, *sizes, inputs.level, freedom, logit=name != "delong")
+    auc, variance, freedom = inputs.evidence.auc
+    how = inputs.n_pos, inputs.n_neg, inputs.level, freedom if name == "delong_t" else math.inf
+    (low, high), used = auc_interval(auc, variance, *how, logit=name != "delong")
     slope, start = line_of(inputs.measure, inputs.ranking)
     return Interval(start + slope * low, start + slope * high), used
 
 
-for _name in ("delong_t", *OF_AUC):
-    method(_name)(partial(_of_auc, name=_name))
-
-
-@method("delong_total")
 def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
     """Sums that are the AUC times the class sizes, over samples in which the number of positives varies too."""
-    (auc, variance), n_pos, n_neg = inputs.evidence.auc, inputs.n_pos, inputs.n_neg
+    (auc, variance, carried), n_pos, n_neg = inputs.evidence.auc, inputs.n_pos, inputs.n_neg
     if not n_pos or not n_neg:  # no pair to be won or lost in this sample, so nothing is known of others
         return Interval(math.nan, math.nan), ""
     (low, high), _ = _of_auc(inputs, "delong_t")
@@ -269,11 +244,10 @@ def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
         scale, pairs, slope = "identity", n_pos * n_neg / n, (2.0 * auc - 1.0) * (n_neg - n_pos) / (2.0 * n)
     error = math.sqrt(variance * pairs**2 + slope**2 * n_pos * n_neg / n)  # delta method
     interval = limits.scaled_limits(inputs.value, error, freedom, inputs.level, scale)
-    few = inputs.evidence.auc_freedom < FEW_CARRY  # then no surer than with these class sizes
+    few = carried < FEW_CARRY  # then no surer than with these class sizes
     return Interval(min(interval.low, low) if few else interval.low, interval.high), "delong_total"
 
 
-@method("places", rows=True)
 def places(inputs: IntervalInputs) -> Interval:
     """Quadratic Ranking: what each row adds, on the logit of its share of the sum of all squared places.
 
@@ -291,7 +265,6 @@ def places(inputs: IntervalInputs) -> Interval:
     return limits.range_limits(inputs.value, error, freedom, inputs.level, 0.0, most, inputs.smaller_class)
 
 
-@method("loss_score")
 def loss_score(inputs: IntervalInputs) -> Interval:
     """Mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
 
@@ -346,11 +319,6 @@ def _moving_cut(inputs: IntervalInputs, recall: bool) -> Interval:
     return Interval(scale * low, scale * high)
 
 
-method("moving_cut", rows=True, dependent=True)(partial(_moving_cut, recall=False))
-method("moving_cut_recall", rows=True, dependent=True)(partial(_moving_cut, recall=True))
-
-
-@method("batches", dependent=True)
 def batches(inputs: IntervalInputs) -> Interval:
     """Any measure at a quota that counts in each batch: from how it varies between batches (or clusters of them)."""
     rows, spec, value, level = inputs.evidence, inputs.spec, inputs.value, inputs.level
@@ -370,14 +338,12 @@ def batches(inputs: IntervalInputs) -> Interval:
     return limits.scaled_limits(value, error, freedom, level, "log" if low == 0.0 else "atanh")
 
 
-@method("hall", dependent=True)
 def hall(inputs: IntervalInputs) -> tuple[Interval, str]:
     """Sums and means of skewed amounts by Hall's transformation, a share of all value on the logit scale."""
     share = inputs.measure.range[1] == 1.0
     return inputs.evidence.worth(inputs.spec).interval(inputs.level, share), "logit" if share else "hall"
 
 
-@method("scaled", resampled=True, jackknife=True)
 def scaled(inputs: IntervalInputs) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
     error, freedom, _ = inputs.spread
@@ -407,11 +373,6 @@ def scaled(inputs: IntervalInputs) -> Interval:
     return Interval(low, high)
 
 
-# the relative information score; where few unlikely outcomes were seen, allowing for more (as loss_score)
-method("information", resampled=True, jackknife=True)(scaled)
-
-
-@method("best_cut", resampled=True, jackknife=True, dependent=True)
 def best_cut(inputs: IntervalInputs) -> Interval:
     """Largest gap between TPR and FPR: two Wilson intervals at the best cut (Newcombe 1998), less half the bias.
 
@@ -439,15 +400,14 @@ def best_cut(inputs: IntervalInputs) -> Interval:
     return Interval(max(0.0, max(0.0, low) - max(bias, 0.0) / 2.0), min(1.0, high))
 
 
-@method("hull", resampled=True, jackknife=True, dependent=True)
 def hull(inputs: IntervalInputs) -> Interval:
     """Area under the convex hull: from the lower limit of the AUC to the upper limit around the hull's own area.
 
     The hull's area is the AUC of the best mixtures and never less than the AUC; as an estimate it is too high.
     """
-    (auc, variance), (error, freedom, _) = inputs.evidence.auc, inputs.spread
+    (auc, variance, carried), (error, freedom, _) = inputs.evidence.auc, inputs.spread
     if inputs.evidence.independent:
-        freedom = inputs.evidence.auc_freedom
+        freedom = carried
         (low, high), _ = auc_interval(auc, variance, inputs.n_pos, inputs.n_neg, inputs.level, freedom, logit=True)
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
@@ -456,7 +416,6 @@ def hull(inputs: IntervalInputs) -> Interval:
     return Interval(max(low, 0.5), max(above if above == above else 1.0, high))
 
 
-@method("precision_area", resampled=True, jackknife=True)
 def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     """Average precision, average hit rate, areas under precision–recall: logit scale, bootstrap error, t.
 
@@ -476,7 +435,7 @@ def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     perfect = value >= most * (1.0 - 1e-9)
     least, largest = limits.wilson_share(min(value / most, 1.0), n_pos, level)
     if n_pos >= FEW_POSITIVES and not perfect and low == low:
-        if inputs.evidence.auc_freedom < FEW_CARRY:
+        if inputs.evidence.auc[2] < FEW_CARRY:
             low = min(low, least * most)
         return Interval(low, high), "logit"
     if perfect or low != low:
@@ -484,7 +443,6 @@ def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     return Interval(min(least * most, low), max(largest, high)), "logit_wilson"
 
 
-@method("qrecall_area", resampled=True, jackknife=True)
 def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     """Average Qrecall: logit scale; with few cases in a class, or a perfect list, also Newcombe's interval of the AUC.
 
@@ -499,14 +457,13 @@ def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     )
     stand_in = newcombe_limits(inputs.value, inputs.n_pos, inputs.n_neg, limits.z_of(inputs.level))
     if plain.low == plain.low and smaller >= 6:
-        few = inputs.evidence.auc_freedom < FEW_CARRY
+        few = inputs.evidence.auc[2] < FEW_CARRY
         return (Interval(min(plain.low, stand_in.low), plain.high) if few else plain), "logit"
     if plain.low != plain.low:
         return stand_in, "newcombe"
     return Interval(min(plain.low, stand_in.low), max(plain.high, stand_in.high)), "newcombe"
 
 
-@method("partial_area", resampled=True, jackknife=True)
 def partial_area(inputs: IntervalInputs) -> Interval:
     """Partial AUC as a share of the part of the ROC square that it reads: logit scale, bootstrap error, t."""
     error, freedom, _ = inputs.spread
@@ -520,7 +477,6 @@ def partial_area(inputs: IntervalInputs) -> Interval:
     return limits.range_limits(inputs.value, error, freedom, inputs.level, low, high, inputs.trials)
 
 
-@method("mean_score", resampled=True, jackknife=True)
 def mean_score(inputs: IntervalInputs) -> Interval:
     """Errors of the best n⁺ places as a mean over the list: a score interval whose spread comes from the bootstrap."""
     n = inputs.ranking.cases
@@ -531,24 +487,47 @@ def mean_score(inputs: IntervalInputs) -> Interval:
     return Interval(n * low, n * high)
 
 
-for _name in FROM_REPLICATES:
-    method(_name, resampled=True, jackknife=_name == "bca")(
-        lambda inputs, name=_name: inputs.replicates.interval(name, inputs.level)
-    )
+def _from_replicates(inputs: IntervalInputs, name: str) -> Interval:
+    return inputs.replicates.interval(name, inputs.level)
+
+
+_DRAWN: dict[str, bool] = {"resampled": True, "jackknife": True}
+METHODS: dict[str, Method] = {
+    **{name: Method(name, partial(_of_proportion, name=name)) for name in limits.METHODS},
+    **{name: Method(name, partial(_of_auc, name=name)) for name in ("delong_t", *OF_AUC)},
+    **{name: Method(name, partial(_from_replicates, name=name), True, name == "bca") for name in FROM_REPLICATES},
+    **{
+        one.name: one
+        for one in (
+            Method("newcombe_difference", newcombe_difference),
+            Method("ratio_of_rates", ratio_of_rates),
+            Method("wilson_f", wilson_f),
+            Method("delta_z", fisher_z),
+            Method("delong_total", delong_total),
+            Method("places", places, rows=True),
+            Method("loss_score", loss_score),
+            Method("moving_cut", partial(_moving_cut, recall=False), rows=True, dependent=True),
+            Method("moving_cut_recall", partial(_moving_cut, recall=True), rows=True, dependent=True),
+            Method("batches", batches, dependent=True),
+            Method("hall", hall, dependent=True),
+            Method("scaled", scaled, **_DRAWN),
+            # the relative information score; where few unlikely outcomes were seen, allowing for more (as loss_score)
+            Method("information", scaled, **_DRAWN),
+            Method("best_cut", best_cut, **_DRAWN, dependent=True),
+            Method("hull", hull, **_DRAWN, dependent=True),
+            Method("precision_area", precision_area, **_DRAWN),
+            Method("qrecall_area", qrecall_area, **_DRAWN),
+            Method("partial_area", partial_area, **_DRAWN),
+            Method("mean_score", mean_score, **_DRAWN),
+        )
+    },
+}
 
 
 def estimate(
-    specs: Sequence[Spec],
-    evidence: Evidence,
-    obstacles: Mapping[Spec, str],
-    settings: Settings,
-    replicates_out: dict[str, Floats] | None = None,
+    specs: Sequence[Spec], evidence: Evidence, obstacles: Mapping[Spec, str], settings: Settings
 ) -> dict[Spec, Estimate]:
-    """Values of all specs with their intervals.
-
-    A comparison passes ``replicates_out`` to get replicates of every measure back, where it compares by them: the same
-    rows drawn in every model. Intervals of single models do not depend on whether they are compared.
-    """
+    """Values of all specs with their intervals."""
     computed = evidence.compute([spec for spec in specs if not obstacles[spec] and not spec.measure.of_worth])
     values, ranking, level = dict(computed.values), evidence.ranking, settings.level
     values |= {s: evidence.worth(s).value for s in specs if s.measure.of_worth and not obstacles[s]}
@@ -556,7 +535,7 @@ def estimate(
     resampled: dict[Spec, Method] = {}
     for spec in specs:
         value, reason = values.get(spec, math.nan), obstacles[spec]
-        method = None if value != value or settings.interval is None else choose(spec, settings, evidence)
+        method = None if value != value else choose(spec, settings, evidence)
         if method is not None and method.resampled:
             resampled[spec] = method
         elif method is not None:
@@ -573,25 +552,19 @@ def estimate(
                 rows = " of weighted, clustered or batched rows" if dependent else ""
                 reason = f"no {settings.interval} interval for this measure{rows}" if named else _NO_REPLICATES
             estimates[spec] = Estimate(str(spec), value, reason=reason)
-    # Replicates keep the class sizes by default where their share does not matter or was chosen.
-    keeps = {s: s.measure.stratified or evidence.set_by_design for s in specs}
-    if settings.stratify is not None:
-        keeps = dict.fromkeys(specs, settings.stratify)
-    # Models are compared by the influence of rows, unless rows are gone or replicates were asked for.
-    if replicates_out is not None and (settings.interval in BY_REPLICATES or not evidence.has_jackknife):
-        known = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
-        # one draw for all measures: they are compared with each other; class sizes are given with a prevalence
-        alike = bool(settings.stratify) if settings.stratify is not None else evidence.set_by_design
-        wanted = {s: Resampled(values[s], alike, jackknife=False) for s in known if settings.interval is not None}
-        drawn = evidence.replicate(wanted, settings, paired=True)
-        replicates_out.update({str(spec): replicates.values for spec, replicates in drawn.items()})
     if resampled:
-        wanted = {s: Resampled(values[s], keeps[s], method.jackknife) for s, method in resampled.items()}
+        wanted = {}
+        for spec, method in resampled.items():
+            # Replicates keep the class sizes by default where their share does not matter or was chosen.
+            keeps = spec.measure.stratified or evidence.set_by_design
+            keeps = keeps if settings.stratify is None else settings.stratify
+            wanted[spec] = Resampled(values[spec], keeps, method.jackknife)
         drawn = evidence.replicate(wanted, settings)
         for spec, method in resampled.items():
             inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
             (low, high), name = method.make(inputs)
-            name, declared = evidence.label(name), METHODS[spec.measure.interval]
+            name = f"poisson_{name}" if ranking.weighted and not evidence.has_jackknife else name  # as a stream draws
+            declared = METHODS[spec.measure.interval]
             plain = spec.ties == "expected" and not ranking.weighted and not isinstance(spec.quota, Quotas)
             if low == high and settings.interval == "auto" and plain and not declared.resampled:
                 # no replicate differs (every place a hit): the closed form tells more than an interval of no width
@@ -601,10 +574,109 @@ def estimate(
     return {spec: estimates[spec] for spec in specs}
 
 
-def check_method_exists(estimates: Iterable[Estimate], interval: str | None) -> None:
+class Estimates(Mapping[str, Estimate]):
+    """Estimates by measure string, made when they are first read and then kept; a copy or a pickle has all of them.
+
+    What is read together is made in one pass. The seed alone decides which rows a replicate draws, so each order of
+    reading gives the same numbers.
+    """
+
+    def __init__(self, evidence: Mapping[Spec, Evidence], obstacles: Mapping[Spec, str], settings: Settings) -> None:
+        self._specs = {str(spec): spec for spec in evidence}
+        self._evidence, self._obstacles, self._settings = evidence, obstacles, settings
+        self._known: dict[str, Estimate] = {}
+        self._drawn: list[Evidence] = []  # the rows of which replicates were drawn
+        self._listed = False
+        self._lock = RLock()
+
+    def together(self, keys: Iterable[str] | None = None) -> Mapping[str, Estimate]:
+        """Some of the estimates, or all of them; what is missing is made in one pass."""
+        keys = list(self._specs if keys is None else keys)
+        with self._lock:
+            missing = [self._specs[key] for key in keys if key not in self._known]
+            for rows in dict.fromkeys(self._evidence[spec] for spec in missing):
+                specs = [spec for spec in missing if self._evidence[spec] is rows]
+                resampled = [spec for spec, method in self._methods(rows).items() if method.resampled]
+                if not {*specs}.isdisjoint(resampled):
+                    # A draw costs much the same for one measure as for all: the second draw is the last. Blocks of
+                    # long lists end at the thresholds of all measures, whichever are read: these draw the same blocks.
+                    again, by_blocks = rows in self._drawn, rows.ranking.rows > DRAWN_BY_ROW
+                    more = [spec for spec in resampled if again or (by_blocks and spec.measure.needs_threshold)]
+                    specs += [spec for spec in more if spec not in specs]
+                    self._drawn.append(rows)
+                made = estimate(specs, rows, self._obstacles, self._settings)
+                if isinstance(rows, RowEvidence) and rows.buckets is not None:
+                    made = rows.buckets.bounded(specs, made)
+                self._known |= {str(spec): made[spec] for spec in specs}
+            return {key: self._known[key] for key in keys}
+
+    def _methods(self, rows: Evidence) -> dict[Spec, Method]:
+        """How the measures that can be read from some rows get their intervals; those that have none are left out."""
+        own = [spec for spec, evidence in self._evidence.items() if evidence is rows and not self._obstacles[spec]]
+        chosen = ((spec, choose(spec, self._settings, rows)) for spec in own)
+        return {spec: method for spec, method in chosen if method is not None}
+
+    def has_intervals(self) -> bool:
+        """Whether some measure with a value has an interval; no interval is made to know it."""
+        every = dict.fromkeys(self._evidence.values())
+        return any(v == v for rows in every for v in rows.compute(list(self._methods(rows))).values.values())
+
+    def paired_replicates(self) -> dict[str, Floats]:
+        """Replicates of every measure for a comparison by them: the same rows drawn in each of several models."""
+        settings, known = self._settings, [s for s in self._specs.values() if self[str(s)].value == self[str(s)].value]
+        drawn: dict[str, Floats] = {}
+        for rows in dict.fromkeys(self._evidence.values()):
+            # one draw for all measures: they are compared with each other; class sizes are given with a prevalence
+            alike = rows.set_by_design if settings.stratify is None else settings.stratify
+            own = [spec for spec in known if self._evidence[spec] is rows and rows.resamples(spec)]
+            wanted = {spec: Resampled(self[str(spec)].value, alike, jackknife=False) for spec in own}
+            replicates = rows.replicate(wanted, settings, paired=True)
+            drawn |= {str(spec): one.values for spec, one in replicates.items()}
+        return drawn
+
+    def __getitem__(self, key: str) -> Estimate:
+        if key not in self._known:
+            if key not in self._specs:
+                raise KeyError(key)
+            self.together(None if self._listed else [key])
+        return self._known[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._specs
+
+    def __iter__(self) -> Iterator[str]:
+        self._listed = True  # who goes through the names reads them all: the first that is missing brings the rest
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def values(self) -> ValuesView[Estimate]:
+        """All estimates, made in one pass."""
+        return self.together().values()
+
+    def items(self) -> ItemsView[str, Estimate]:
+        """All measure strings with their estimates, made in one pass."""
+        return self.together().items()
+
+    def __repr__(self) -> str:
+        return repr(self.together())
+
+    def __reduce__(self) -> tuple[type, tuple[Mapping[str, Estimate]]]:
+        return dict, (self.together(),)
+
+
+def read_together(estimates: Mapping[str, Estimate], keys: Iterable[str]) -> Mapping[str, Estimate]:
+    """Some of the estimates, made in one pass if they are made when they are read."""
+    return estimates.together(keys) if isinstance(estimates, Estimates) else {key: estimates[key] for key in keys}
+
+
+def check_method_exists(estimates: Mapping[str, Estimate], interval: str | None) -> None:
     """Raise an error for a method asked for by name that none of the measures has."""
-    known = [e for e in estimates if e.value == e.value]
+    if interval in (None, "auto", "bootstrap") or (isinstance(estimates, Estimates) and estimates.has_intervals()):
+        return
+    known = [e for e in estimates.values() if e.value == e.value]
     lacking = [e.reason for e in known if e.low != e.low and e.reason]
-    if interval not in (None, "auto", "bootstrap") and lacking and len(lacking) == len(known):
+    if lacking and len(lacking) == len(known):
         remedy = "use 'auto', or name a measure that has it"
         raise InputError("interval", f"is {interval!r}, but there is {lacking[0]}", remedy)

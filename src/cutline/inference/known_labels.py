@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,9 +98,28 @@ _MASS_STEP = 1e-3  # of a case: small against one, large against the rounding of
 
 def mass_influence(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, Floats]:
     """By how much each measure moves if a case of each group of a ranking is positive instead of negative."""
-    others = [spec for spec in specs if not is_algebra(spec)]
     of_cuts = {spec: _of_cut(spec, ranking) for spec in specs if is_algebra(spec)}
-    return of_cuts | (_of_list(others, ranking) if others else {})
+    others = [spec for spec in specs if not is_algebra(spec)]
+    if not others:
+        return of_cuts
+    sides, last = {side: np.asarray(getattr(ranking, side), np.float64) for side in ("pos", "neg")}, len(ranking) - 1
+    # places spread over the list, denser at its top, and at both sides of a cut
+    asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
+    for spec in others:
+        if spec.quota is not None:
+            at = np.searchsorted(np.cumsum(sides["pos"] + sides["neg"]), quota_sizes(spec.quota, ranking.cases)[0])
+            asked += [at - 1, at, at + 1]
+    places = np.unique(np.concatenate(asked).round().clip(0, last)).astype(np.intp)
+    effects: dict[Spec, list[float]] = {spec: [] for spec in others}
+    for at in places.tolist():
+        moved = []
+        for side, cases in sides.items():
+            more: dict[str, Any] = {**sides, side: cases.copy()}
+            more[side][at] += _MASS_STEP
+            moved.append(compute(others, replace(ranking, weighted=True, **more)).values)
+        for spec in others:
+            effects[spec].append((moved[0][spec] - moved[1][spec]) / _MASS_STEP)
+    return of_cuts | {spec: np.interp(np.arange(last + 1), places, effect) for spec, effect in effects.items()}
 
 
 def is_algebra(spec: Spec) -> bool:
@@ -132,27 +151,6 @@ def _of_cut(spec: Spec, ranking: Ranking) -> Floats:
         slope = np.where(np.isfinite(slope), slope, np.nan)  # of a measure that is infinite here
         effect += weight * (above * (slope[0] - slope[1]) + (1.0 - above) * (slope[2] - slope[3]))
     return effect
-
-
-def _of_list(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, Floats]:
-    sides, last = {side: np.asarray(getattr(ranking, side), np.float64) for side in ("pos", "neg")}, len(ranking) - 1
-    # places spread over the list, denser at its top, and at both sides of a cut
-    asked: list[Any] = [np.linspace(0, last, _PLACES // 2), np.geomspace(1, last + 1, _PLACES // 2) - 1]
-    for spec in specs:
-        if spec.quota is not None:
-            at = np.searchsorted(np.cumsum(sides["pos"] + sides["neg"]), quota_sizes(spec.quota, ranking.cases)[0])
-            asked += [at - 1, at, at + 1]
-    places = np.unique(np.concatenate(asked).round().clip(0, last)).astype(np.intp)
-    effects: dict[Spec, list[float]] = {spec: [] for spec in specs}
-    for at in places.tolist():
-        moved = []
-        for side, cases in sides.items():
-            more: dict[str, Any] = {**sides, side: cases.copy()}
-            more[side][at] += _MASS_STEP
-            moved.append(compute(specs, replace(ranking, weighted=True, **more)).values)
-        for spec in specs:
-            effects[spec].append((moved[0][spec] - moved[1][spec]) / _MASS_STEP)
-    return {spec: np.interp(np.arange(last + 1), places, effect) for spec, effect in effects.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +259,7 @@ class Audited(PicklesFields, Evidence):
     cell: NDArray[np.intp]  # the stretch of the list that each row belongs to
     level: float
     independent = False  # some labels are known, by chances that may differ
-    auc, auc_freedom = (math.nan, math.nan), 1.0  # not told apart from the other measures
+    auc = (math.nan, math.nan, 1.0)  # not told apart from the other measures
 
     def at_cut(self, quota: float | None, threshold: float | None) -> Audited:
         """The list with a stretch that ends at a cut, as the measures at this cut see it."""
@@ -286,12 +284,9 @@ class Audited(PicklesFields, Evidence):
         return max(min(positive, self.units - positive), 1.0)
 
     @property
-    def are_probabilities(self) -> bool:
-        return bool(self.known.score.min() >= 0.0 and self.known.score.max() <= 1.0)
-
-    @property
-    def are_finite(self) -> bool:
-        return bool(np.isfinite(self.known.score).all())
+    def outline(self) -> Sample:
+        low, high = float(self.known.score.min()), float(self.known.score.max())
+        return Sample(np.empty(0, np.bool_), np.empty(0), None, low, high)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -368,31 +363,11 @@ def share_limits(value: float, error: float, freedom: float, level: float, trial
 
 
 def audited(rows: KnownLabels, edges: Sequence[int], level: float) -> Audited:
-    """The evidence of a list with some labels, some of its stretches ending at the cuts given."""
-    cell = stretches(rows, edges)[rows.groups[1]]
-    chance = assisted_chances(rows, cell)
-    return Audited(rows, _whole_list(rows, np.where(rows.known, rows.positive, chance)), chance, cell, level)
+    """The evidence of a list with some labels, some of its stretches ending at the cuts given.
 
-
-def _labelled_rows(rows: KnownLabels, cell: NDArray[np.intp]) -> Ranking:
-    """The labelled rows ranked, each weighted by 1/π, the weights of each stretch adding up to its rows."""
-    weight = rows.surplus + rows.known
-    total = np.bincount(cell, weight)
-    size = np.bincount(cell[rows.inclusion > 0.0], minlength=len(total))
-    weight = (weight * (size / np.where(total > 0.0, total, 1.0))[cell])[rows.known]
-    return rank(Sample(rows.positive[rows.known], rows.score[rows.known], weight, math.nan, math.nan))
-
-
-def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
-    """All rows ranked, each with its share of a positive."""
-    score, group = rows.groups
-    pos = np.bincount(group, weights=share, minlength=len(score))
-    return Ranking(score, pos, np.maximum(rows.size - pos, 0.0), len(rows), True)
-
-
-def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
-    """The chance of every row to be positive: a curve through the known labels, corrected by stretches of the list."""
-    known, m = rows.known, rows.fitted
+    The chance of every row to be positive: a curve through the known labels, corrected by stretches of the list.
+    """
+    cell, known, m = stretches(rows, edges)[rows.groups[1]], rows.known, rows.fitted
     p = np.clip(m, 1e-12, 1.0 - 1e-12)  # away from 0 and 1, where log odds are infinite
     odds = np.log(p) - np.log1p(-p)
     for k in range(int(cell.max()) + 1):
@@ -412,7 +387,24 @@ def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
             odds[here] += _root(odds[open_], np.ones(1), total)
         else:
             odds[here] += -_MOST_ODDS if total <= 0.0 else _MOST_ODDS
-    return logistic(odds)
+    chance = logistic(odds)
+    return Audited(rows, _whole_list(rows, np.where(rows.known, rows.positive, chance)), chance, cell, level)
+
+
+def _labelled_rows(rows: KnownLabels, cell: NDArray[np.intp]) -> Ranking:
+    """The labelled rows ranked, each weighted by 1/π, the weights of each stretch adding up to its rows."""
+    weight = rows.surplus + rows.known
+    total = np.bincount(cell, weight)
+    size = np.bincount(cell[rows.inclusion > 0.0], minlength=len(total))
+    weight = (weight * (size / np.where(total > 0.0, total, 1.0))[cell])[rows.known]
+    return rank(Sample(rows.positive[rows.known], rows.score[rows.known], weight, math.nan, math.nan))
+
+
+def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
+    """All rows ranked, each with its share of a positive."""
+    score, group = rows.groups
+    pos = np.bincount(group, weights=share, minlength=len(score))
+    return Ranking(score, pos, np.maximum(rows.size - pos, 0.0), len(rows), True)
 
 
 def audit_estimates(
@@ -516,17 +508,6 @@ SLOPES = (0.8, 1.5, 2.3)  # weak, usual and good models: AUC of about .7, .85 an
 FLOOR = 0.1  # share of the budget that is spread evenly
 
 
-def label_effects(spec: Spec, rows: KnownLabels, share: float) -> list[tuple[Floats, Floats]]:
-    """How likely each distinct score is positive by several guesses, and how much a label there moves the measure."""
-    effects = []
-    for slope in SLOPES:
-        odds = slope * normal_scores(rows.size)
-        m = logistic(odds + _root(odds, rows.size / rows.size.sum(), share))
-        ranking = Ranking(rows.groups[0], m * rows.size, (1.0 - m) * rows.size, len(rows), True)
-        effects.append((m, np.abs(mass_influence([spec], ranking)[spec])))
-    return effects
-
-
 def _root(odds: Floats, weight: Floats, total: float) -> float:
     """What must be added to log odds so that their weighted chances add up to a total."""
     from scipy.optimize import brentq
@@ -534,13 +515,37 @@ def _root(odds: Floats, weight: Floats, total: float) -> float:
     return float(brentq(lambda more: float((weight * logistic(odds + more)).sum()) - total, -_MOST_ODDS, _MOST_ODDS))
 
 
-def inclusion_chances(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], budget: int) -> Floats:
-    """The chance of each row to be labelled; they add up to the budget."""
-    each = [np.sqrt(m * (1.0 - m)) * effect for m, effect in effects]
-    worth = np.sqrt(sum((one / max(float(one @ rows.size), 1e-300)) ** 2 for one in each))[rows.groups[1]]
-    worth = (1.0 - FLOOR) * worth / worth.sum() + FLOOR / len(worth)
-    inclusion = np.ones(len(rows))
-    free, left = np.ones(len(rows), np.bool_), float(budget)
+class DrawnLabels(NamedTuple):
+    """Rows to label, best first; the chance of each row, and the standard errors to expect with these and even chances.
+
+    ``prevalence`` is the share of positives that was expected.
+    """
+
+    rows: NDArray[np.intp]
+    inclusion: Floats
+    standard_error: float
+    simple_random_error: float
+    prevalence: float
+
+
+def draw_labels(spec: Spec, rows: KnownLabels, share: float, budget: int, seed: int) -> DrawnLabels:
+    """Draw the rows to label for a measure, if a share of the rows is positive; the chances add up to the budget.
+
+    The standard error to expect is √(Σ (1/π − 1)·m(1 − m)·D²), the mean square over the guesses.
+    """
+    n, group, guesses = len(rows), rows.groups[1], []
+    for slope in SLOPES:  # how likely each distinct score is positive, and how much a label there moves the measure
+        odds = slope * normal_scores(rows.size)
+        m = logistic(odds + _root(odds, rows.size / rows.size.sum(), share))
+        ranking = Ranking(rows.groups[0], m * rows.size, (1.0 - m) * rows.size, n, True)
+        guesses.append((m, np.abs(mass_influence([spec], ranking)[spec])))
+    if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for _, effect in guesses):
+        raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
+    each = [np.sqrt(m * (1.0 - m)) * effect for m, effect in guesses]
+    worth = np.sqrt(sum((one / max(float(one @ rows.size), 1e-300)) ** 2 for one in each))[group]
+    worth = (1.0 - FLOOR) * worth / worth.sum() + FLOOR / n
+    inclusion = np.ones(n)
+    free, left = np.ones(n, np.bool_), float(budget)
     while free.any():  # rows whose chance would be above 1 have 1, and the others share what is left of the budget
         chance = left * worth / worth[free].sum()
         above = free & (chance >= 1.0)
@@ -549,22 +554,16 @@ def inclusion_chances(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]
             break
         free &= ~above
         left = budget - float(np.count_nonzero(~free))
-    return inclusion
-
-
-def expected_error(rows: KnownLabels, effects: Sequence[tuple[Floats, Floats]], inclusion: Floats) -> float:
-    """Standard error to expect: √(Σ (1/π − 1)·m(1 − m)·D²), the mean square over the guesses."""
-    each = [
-        float(((1.0 / inclusion - 1.0) * (m * (1.0 - m) * effect**2)[rows.groups[1]]).sum()) for m, effect in effects
-    ]
-    return math.sqrt(sum(each) / len(each))
-
-
-def draw_systematically(rows: KnownLabels, inclusion: Floats, seed: int) -> NDArray[np.intp]:
-    """Rows drawn by their chances, evenly along the list: one random start, then every whole step; best first."""
+    squares = [(one**2)[group] for one in each]
+    planned, even = (
+        math.sqrt(sum(float(((1.0 / pi - 1.0) * square).sum()) for square in squares) / len(squares))
+        for pi in (inclusion, np.full(n, budget / n))
+    )
+    # evenly along the list: one random start, then every whole step
     rng = np.random.default_rng([seed & (2**63 - 1), 18])
-    order = np.lexsort((rng.random(len(rows)), rows.groups[1]))
+    order = np.lexsort((rng.random(n), group))
     ends = np.cumsum(inclusion[order])
-    budget = round(float(ends[-1]))
-    at = np.searchsorted(ends, np.arange(budget) + rng.random() * (float(ends[-1]) / budget), side="right")
-    return np.asarray(order[np.unique(np.minimum(at, len(order) - 1))], np.intp)
+    whole = round(float(ends[-1]))
+    at = np.searchsorted(ends, np.arange(whole) + rng.random() * (float(ends[-1]) / whole), side="right")
+    drawn = np.asarray(order[np.unique(np.minimum(at, n - 1))], np.intp)
+    return DrawnLabels(drawn, inclusion, planned, even, float((guesses[0][0] * rows.size).sum() / n))

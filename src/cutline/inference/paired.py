@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import threshold_of
-from ..catalogue.declare import Measure, Spec
+from ..catalogue.declare import Spec
 from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..quotas import quota_sizes
 from ..ranking import Ranking, midranks
@@ -32,10 +32,9 @@ from .differences import (
     guard_freedom,
     p_of_limits,
     paired_difference,
-    sums_by,
 )
 from .evidence import RowEvidence
-from .resampling import unit_influences
+from .resampling import UnitInfluences
 from .worth import difference_limits
 
 _UNITS_BY_PLACES = 4_000_000  # influences of units at quotas that are kept, 32 MB; of more, those of random groups
@@ -76,7 +75,8 @@ class RowPairs(PicklesFields):
     """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of.
 
     At another share of positives ``rows`` have that share, and measures that it does not move (not in ``moved``) are
-    tested on the rows as ``sampled``.
+    tested on the rows as ``sampled``. ``smaller``: the size of the smaller class where the rows have streamed by, so
+    that none are left to be compared.
     """
 
     rows: Mapping[str, RowEvidence]
@@ -84,6 +84,7 @@ class RowPairs(PicklesFields):
     paired: bool
     moved: frozenset[str] = frozenset()
     sampled: RowPairs | None = None
+    smaller: int | None = None
 
     @classmethod
     def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> RowPairs:
@@ -92,8 +93,8 @@ class RowPairs(PicklesFields):
         known = {
             name: [
                 spec
-                for key, spec in ev.specs.items()
-                if ev.estimates[key].value == ev.estimates[key].value and not spec.measure.of_worth
+                for spec, e in zip(ev.specs.values(), ev.estimates.values(), strict=True)
+                if e.value == e.value and not spec.measure.of_worth
             ]
             for name, ev in evaluations.items()
         }
@@ -114,9 +115,20 @@ class RowPairs(PicklesFields):
         influenced = self._by_influence(pair)
         if influenced is not None and pair.spec.measure.of_worth:
             return self._by_worth(pair, influenced)
-        if influenced is not None:
-            influenced = replace(influenced, guard=min(influenced.guard, self._cluster_freedom(pair)))
+        named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]
+        if influenced is not None and named:
+            # Where few large clusters contain most rows, the flips of all of them are too sure: of 100 equal pairs, 9
+            # to 11 differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this Student's t. As many
+            # equal clusters as weigh as much as these are 1/Σshare²; no guard from 60 on.
+            alike = min(1.0 / float((self._shares(name) ** 2).sum()) for name in named)
+            if alike < 60.0:
+                influenced = replace(influenced, guard=min(influenced.guard, max(alike - 1.0, 1.0)))
         tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_singles(pair)
+        fewest = min((self.rows[name] for name in (pair.a, pair.b)), key=lambda rows: rows.units)
+        if tested.p_value < 1.0 and 2.0 ** (1.0 - fewest.units) > 1.0 - pair.settings.level:  # even where all agree
+            units = "batches" if fewest.batched else "rows" if fewest.clusters is None else "clusters"
+            note = f"{fewest.units:.0f} {units} are too few for a test at the {100.0 * pair.settings.level:.4g}% level"
+            tested = tested._replace(note=note)
         if not all(self.rows[name].independent for name in (pair.a, pair.b)):
             return tested  # the flips of clusters, or of weighted rows, are wide already
         heed = 1.0 if pair.spec.measure.case_loss is not None else 0.0
@@ -157,7 +169,13 @@ class RowPairs(PicklesFields):
             rows = np.array([len(self.rows[name].sample) for name in (pair.a, pair.b)])
             freedom = limits.combined_freedom(spreads, rows - 1.0)
         variance = slope**2 * self.auc_variance(pair.a, pair.b)
-        return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
+        if not variance > 0.0:  # nothing varies: there is nothing to tell of a difference
+            same = variance == 0.0 and pair.difference == 0.0
+            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "delong") if same else DifferenceTest()
+        error, gap = math.sqrt(variance), pair.difference
+        half = limits.t_quantile(pair.settings.level, freedom) * error
+        p = limits.two_sided_p(gap / error, freedom)
+        return DifferenceTest(gap - half, gap + half, error, p, "delong", freedom)
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         """From the influence of units on the difference; None where nothing varies or something is not known.
@@ -210,29 +228,17 @@ class RowPairs(PicklesFields):
         if error is None:
             units, total = sum(map(len, gaps)), sum(float((gap**2).sum()) for gap in gaps)
             error = math.sqrt(total if method == "jackknife" else total * units / max(units - 1.0, 1.0))
-        fewest = self._smaller_class(pair)
+        fewest = self.smaller
+        if fewest is None:
+            sizes = [(int(np.count_nonzero(one.sample.positive)), len(one.sample)) for one in rows]
+            fewest = min(min(n_pos, n - n_pos) for n_pos, n in sizes)
         return paired_difference(pair.values, np.concatenate(gaps), fewest, f"{method}, sign flips", error)
 
     def _shares(self, name: str) -> Floats:
         """The share of the weight of rows that each cluster has."""
         sample, (unit, units) = self.rows[name].sample, self._units(name)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
-        return np.asarray(sums_by(unit, units, weight) / weight.sum())
-
-    def _smaller_class(self, pair: Pair) -> int:
-        rows = (self.rows[name].sample.positive for name in (pair.a, pair.b))
-        sizes = [(int(np.count_nonzero(positive)), len(positive)) for positive in rows]
-        return min(min(n_pos, n - n_pos) for n_pos, n in sizes)
-
-    def _cluster_freedom(self, pair: Pair) -> float:
-        """One less than as many equal clusters as weigh as much as these, 1/Σshare²; inf (no guard) from 60 on.
-
-        Where few large clusters contain most rows, the flips of all of them are too sure: of 100 equal pairs, 9 to 11
-        differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this Student's t.
-        """
-        named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]
-        alike = [1.0 / float((self._shares(name) ** 2).sum()) for name in named]
-        return max(min(alike) - 1.0, 1.0) if alike and min(alike) < 60.0 else math.inf
+        return np.asarray(np.bincount(unit, weight, units) / weight.sum(), np.float64)
 
     @cached_property
     def _placements(self) -> dict[str, tuple[Floats, Floats]]:
@@ -279,9 +285,12 @@ class RowPairs(PicklesFields):
         if rows.classes_given:
             for side in (sample.positive, ~sample.positive):
                 mean[side] = np.average(right[side], weights=weight[side])
-        each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
+        # what carries a share of decisions to the measure: 1, or the number of cases
+        scale = 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, rows.ranking.n_pos, rows.ranking.n_neg)))
+        each = sign * scale * weight * (right - mean)
         each = np.asarray(each / weight.sum())
-        return each if rows.clusters is None else sums_by(*self._units(name), each)
+        unit, units = self._units(name)
+        return each if rows.clusters is None else np.bincount(unit, each, units).astype(np.float64)
 
     def _of_hits(self, name: str, pair: Pair) -> Floats:
         """Influence of each row or cluster on a measure that is proportional to the hits at a quota."""
@@ -293,22 +302,17 @@ class RowPairs(PicklesFields):
         cells = Counts(hits, places - hits, ranking.n_pos - hits, ranking.n_neg - places + hits)
         scale = weights * np.ones(len(places)) * (1.0 if one.scale is None else one.scale(cells))
         trials = np.asarray(one.proportion(cells)[1], np.float64)
-        influence = self._at_places(name, places, pair.settings.seed)
-        return np.asarray(influence @ (scale / np.where(trials > 0.0, trials, np.nan)))
-
-    def _at_places(self, name: str, places: Floats, seed: int) -> Floats:
-        """Influence of each row (or unit) on the hits at these quotas, worked out once for all measures and pairs."""
-        key = "hits", name, seed, places.tobytes()
+        key = "hits", name, places.tobytes()  # of each row (or unit), worked out once for all measures and pairs
         if key not in self._worked_out:
             rows, (unit, units) = self.rows[name], self._units(name)
             if units * len(places) > _UNITS_BY_PLACES:
-                unit, units = bands.units_of(len(unit), rows.clusters, seed)
+                unit, units = bands.units_of(len(unit), rows.clusters, pair.settings.seed)
             self._worked_out[key] = bands.curve_influence(
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
-        return np.asarray(self._worked_out[key])
+        return np.asarray(self._worked_out[key] @ (scale / np.where(trials > 0.0, trials, np.nan)))
 
-    def _influences(self, name: str, settings: Settings) -> dict[Spec, Floats]:
+    def _influences(self, name: str, settings: Settings) -> UnitInfluences:
         """The influence of a model's rows or clusters on every measure, in one order for models on the same rows."""
         key = "influences", name
         if key not in self._worked_out:
@@ -316,8 +320,9 @@ class RowPairs(PicklesFields):
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.by_batch)]
             stratified = rows.set_by_design if settings.stratify is None else settings.stratify
             resampler = rows.resampler(settings, stratified=stratified, paired=self.paired)
-            self._worked_out[key] = unit_influences(specs, resampler)
-        return dict(self._worked_out[key])
+            self._worked_out[key] = UnitInfluences(specs, resampler)
+        influences: UnitInfluences = self._worked_out[key]
+        return influences
 
     def _by_singles(self, pair: Pair) -> DifferenceTest:
         """Where nothing varies when rows are left out, or a value is missing then: both own intervals (MOVER).
@@ -325,23 +330,15 @@ class RowPairs(PicklesFields):
         Of U units no p-value is below 2·2⁻ᵁ, as with sign flips.
         """
         gap, units = pair.difference, min(self.rows[name].units for name in (pair.a, pair.b))
-        if gap == 0.0 and self.paired and self._same_scores(pair):
-            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
+        if gap == 0.0 and self.paired and self.smaller is None:  # are the two models one as far as the measure sees?
+            seen = midranks if pair.spec.measure.rank_based else np.asarray
+            one, two = (seen(self.rows[name].sample.score) for name in (pair.a, pair.b))
+            if np.array_equal(one, two):
+                return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
         low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles))
         low, high = max(low, -pair.widest), min(high, pair.widest)
         p = max(_p_of_reach(gap, low, high, pair.settings.level), 2.0 ** (1.0 - units)) if low < high else math.nan
         return DifferenceTest(low, high, math.nan, p, "mover")
-
-    def _same_scores(self, pair: Pair) -> bool:
-        """Whether two models are one as far as the measure sees."""
-        seen = midranks if pair.spec.measure.rank_based else np.asarray
-        one, two = (seen(self.rows[name].sample.score) for name in (pair.a, pair.b))
-        return np.array_equal(one, two)
-
-
-def decision_scale(one: Measure, ranking: Ranking) -> float:
-    """What carries a share of decisions to the measure: 1, or the number of cases."""
-    return 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, ranking.n_pos, ranking.n_neg)))
 
 
 class StreamedPairs:
@@ -398,17 +395,6 @@ def _p_of_reach(gap: float, low: float, high: float, level: float) -> float:
     return math.erfc(abs(gap) / reach * limits.z_of(level) / math.sqrt(2.0)) if reach > 0.0 else float(gap == 0.0)
 
 
-def from_variance(difference: float, variance: float, freedom: float, level: float, method: str) -> DifferenceTest:
-    """difference ± t·SE and the p-value of the same t; neither where nothing varies but the difference is not 0."""
-    if not variance > 0.0:
-        same = variance == 0.0 and difference == 0.0
-        return DifferenceTest(0.0, 0.0, 0.0, 1.0, method) if same else DifferenceTest()
-    error = math.sqrt(variance)
-    half = limits.t_quantile(level, freedom) * error
-    p = limits.two_sided_p(difference / error, freedom)
-    return DifferenceTest(difference - half, difference + half, error, p, method, freedom)
-
-
 NO_DELONG = DifferenceTest(method="no delong interval")
 
 
@@ -428,11 +414,6 @@ def normal_p(difference: float, variance: float) -> float:
     if not variance > 0:
         return 1.0 if difference == 0 else math.nan
     return math.erfc(abs(difference) / math.sqrt(2.0 * variance))
-
-
-def discordant(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
-    """How many rows are right in the first alone, and in the second alone."""
-    return int(np.count_nonzero(first & ~second)), int(np.count_nonzero(second & ~first))
 
 
 def mcnemar(first_only: int, second_only: int) -> float:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import compute, plan_sweeps
 from ..catalogue.declare import Spec
-from ..errors import InputError
 from ..estimate import Interval
 from ..kernels import compiled
 from ..kernels.layout import Drawing, KernelRequest, Rows
@@ -32,7 +31,7 @@ from ..runtime import Progress, cores
 from ..sources.arrays import Codes, Sample
 from ..sweep import SumsRequest, kernel_request
 from . import limits
-from .limits import freedom_of, normal_cdf, normal_quantile
+from .limits import freedom_of, normal_quantile
 
 # Blocks left out in turn where there are more units: the standard error of a jackknife of 200 blocks varies by 5%
 # (1/√(2·200)), and each block costs a pass over the list.
@@ -43,7 +42,7 @@ _NO_UNIT, _NO_WEIGHT = np.empty(0, np.int32), np.empty(0)
 _ROWS_DRAWN = 200_000_000
 _LONG_TABLE = 2**20  # harmonic numbers that are kept, whatever clusters a small sample has
 # Rows from which blocks are drawn instead: with fewer, the rows themselves are drawn as quickly.
-_DRAWN_BY_ROW = 4096
+DRAWN_BY_ROW = 4096
 # Within a block neither class moves by more than this share of itself, nor the number taken by more than that share of
 # the cases before it or behind it: 1,000 blocks of 10⁴ rows and 2,300 of 10⁷, whose standard errors are those of
 # row-wise replicates to 1% (tests/test_bootstrap.py). Influences are smooth, and their differences are taken at four
@@ -89,17 +88,9 @@ class Blocks(NamedTuple):
         with np.errstate(invalid="ignore"):
             return cls(top.copy(), total / (hits + misses), hits.astype(kind), misses.astype(kind))
 
-    def of_rows(self, sample: Sample) -> NDArray[np.intp]:
-        """The block of each row of a sample."""
-        block = np.empty(len(sample), np.intp)
-        for side, counts in ((sample.positive, self.pos), (~sample.positive, self.neg)):
-            there = np.flatnonzero(counts)
-            block[side] = there[len(there) - 1 - np.searchsorted(self.top[there][::-1], sample.score[side])]
-        return block
-
 
 @lru_cache(maxsize=1)
-def _quantile_tables() -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+def quantile_tables() -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Quantiles of the Poisson distribution with mean 1 and of the normal distribution at 2¹⁶ equal steps."""
     at = (np.arange(1 << 16) + 0.5) / (1 << 16)
     up_to = np.cumsum(np.exp(-1.0) / np.cumprod(np.array([1.0, *range(1, 20)])))  # P(weight ≤ k)
@@ -156,13 +147,6 @@ class Units:
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
-def several_clusters(sample: Sample) -> Codes | None:
-    """The clusters of a sample, if it has any; a single one is an error."""
-    if sample.cluster is not None and not sample.cluster.any():
-        raise InputError("clusters", "contains a single cluster", "give at least two: they are resampled")
-    return sample.cluster
-
-
 class Resampler:
     """Draws replicates of one sample and sums them, in threads, without sorting anything again.
 
@@ -188,7 +172,7 @@ class Resampler:
         self.units = units or Units.of(sample, ranking, stratified=stratified, clusters=clusters, paired=paired)
         # whether the class sizes are given: where rows are strata by themselves, and both classes are there
         self.by_class = len(self.units.strata) > 1 if self.independent else stratified and clusters is None
-        self.by_blocks = self.independent and not paired and ranking.rows > _DRAWN_BY_ROW
+        self.by_blocks = self.independent and not paired and ranking.rows > DRAWN_BY_ROW
 
     def vectors(self, request: SumsRequest, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each replicate; where blocks are drawn, first that of the blocks themselves."""
@@ -215,16 +199,6 @@ class Resampler:
         job = partial(compiled.resample_curve, drawing=drawing, rows=rows, axis=axis, grid=grid)
         self._run(partial(job, out=(hits, misses, totals)), len(rows.pos), n_resamples, "band")
         return hits, misses, totals[:, :1], totals[:, 1:]
-
-    def observed_curve(self, axis: int, grid: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """The same of the sample itself, as one row."""
-
-        ranking = self.ranking
-        n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
-        hits, misses = np.zeros((1, len(grid))), np.zeros((1, len(grid)))
-        pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-        compiled.cut_at_shares(pos, neg, n_pos, n_neg, axis, grid, hits[0], misses[0])
-        return hits, misses, np.array([[n_pos]]), np.array([[n_neg]])
 
     def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Blocks of units to leave out: the block of each unit, and the stratum of each block.
@@ -258,7 +232,7 @@ class Resampler:
         """
         by_spec: dict[Spec, Influences] = {}
         ranking, by_class = self.ranking, self.by_class
-        for reading in plan_sweeps(specs, ranking.cases):
+        for reading in plan_sweeps(tuple(specs), ranking.cases):
             if not reading.specs:
                 continue
             blocks = Blocks.of(ranking.resolved(reading.ties), reading.request.thresholds, _NUDGED_WITHIN)
@@ -323,7 +297,7 @@ class Resampler:
             return Drawing(seed, units.strata, units.n_units), self._rows(ties), self._wanted(request, ties)
         blocks = Blocks.of(self.ranking.resolved(ties), request.thresholds, _DRAWN_WITHIN)
         rows = Rows(_NO_UNIT, _NO_WEIGHT, blocks.pos, blocks.neg)
-        return Drawing(seed, units.strata, 0, *_quantile_tables()), rows, self._wanted(request, ties, blocks)
+        return Drawing(seed, units.strata, 0, *quantile_tables()), rows, self._wanted(request, ties, blocks)
 
     def _rows(self, ties: Ties) -> Rows:
         """What the kernels need to count the rows of a replicate."""
@@ -353,8 +327,8 @@ class Resampler:
 
     def _run(self, job: Callable[..., None], n_groups: int, total: int, what: str, kind: Any = None) -> None:
         """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
+        rows = n_groups if self.by_blocks or kind is not None else self.ranking.rows  # those that a replicate reads
         kind = kind or (np.float64 if self.ranking.weighted else np.int32)
-        rows = n_groups if self.by_blocks else self.ranking.rows
         stop = np.zeros(1, np.uint8)
 
         def batch(first: int, last: int) -> int:
@@ -388,24 +362,10 @@ class Influences(NamedTuple):
     counts: NDArray[Any]
     blocks: Blocks | None = None
 
-    @classmethod
-    def of_units(cls, each: NDArray[np.float64]) -> Influences:
-        """One influence for each unit."""
-        return cls(each, np.ones(len(each)))
-
-    def moment(self, power: int) -> float:
-        """Σψᵖ over all rows, relative to the largest ψ: fourth powers of sums must be numbers."""
-        return float(((self.each / self.largest) ** power * self.counts).sum())
-
-    @property
-    def largest(self) -> float:
-        """The largest influence, or 1 where there is none."""
-        return float(np.abs(self.each).max(initial=0.0)) or 1.0
-
-    def of_rows(self, sample: Sample) -> NDArray[np.float64]:
-        """The influence of each row of a sample."""
-        assert self.blocks is not None
-        return self.each[self.blocks.of_rows(sample), (~sample.positive).astype(np.intp)]
+    def moments(self, *powers: int) -> list[float]:
+        """The largest ψ (1 where there is none), and Σψᵖ relative to it: powers of sums must be numbers."""
+        largest = float(np.abs(self.each).max(initial=0.0)) or 1.0
+        return [largest, *(float(((self.each / largest) ** power * self.counts).sum()) for power in powers)]
 
 
 class Resampled(NamedTuple):
@@ -453,21 +413,23 @@ class Replicates:
         levels = []
         for z in (normal_quantile(tail), normal_quantile(1.0 - tail)):
             shift = 1.0 - skew * (bias + z)
-            levels.append(normal_cdf(bias + (bias + z) / shift) if shift > 0 else (0.0 if z < 0 else 1.0))
+            # P(Z ≤ b + (b + z)/shift), without loss of digits far out on the left
+            at = 0.5 * math.erfc(-(bias + (bias + z) / shift) / math.sqrt(2.0)) if shift > 0 else float(z >= 0)
+            levels.append(at)
         return Interval(*_quantiles(drawn, levels))
 
     def acceleration(self) -> float:
         """Skewness of the influences over 6."""
-        second = 0.0 if self.influences is None else self.influences.moment(2)
-        return self.influences.moment(3) / (6.0 * second**1.5) if self.influences and second > 0.0 else 0.0
+        _, second, third = (1.0, 0.0, 0.0) if self.influences is None else self.influences.moments(2, 3)
+        return third / (6.0 * second**1.5) if second > 0.0 else 0.0
 
     def jackknife(self) -> tuple[float, float]:
         """Standard error and its degrees of freedom, from influences; nan where there are none."""
         if self.influences is None or not len(self.influences.each):
             return math.nan, math.nan
-        second, fourth = (self.influences.moment(power) for power in (2, 4))
+        largest, second, fourth = self.influences.moments(2, 4)
         freedom = freedom_of(second, fourth, float(self.influences.counts.sum())) if second > 0.0 else 1.0
-        return self.influences.largest * math.sqrt(second), freedom
+        return largest * math.sqrt(second), freedom
 
 
 def _quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[float]:
@@ -484,10 +446,11 @@ def replicate(
     influences = resampler.influences(specs) if jackknife and not by_row else {}
     if by_row:
         strata = resampler.blocks()[1]
-        left = values_left_out(specs, resampler).items()
-        influences = {spec: Influences.of_units(limits.jackknife(values, strata)[1]) for spec, values in left}
+        for spec, left in values_left_out(specs, resampler).items():
+            each = limits.jackknife(left, strata)[1]
+            influences[spec] = Influences(each, np.ones(len(each)))
     by_spec: dict[Spec, Replicates] = {}
-    for reading in plan_sweeps(specs, resampler.ranking.cases):
+    for reading in plan_sweeps(tuple(specs), resampler.ranking.cases):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
             for k, spec in enumerate(reading.specs):
@@ -507,40 +470,52 @@ def replicate(
 def values_left_out(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, NDArray[np.float64]]:
     """Measures that are algebra on sums without each block of units in turn."""
     by_spec: dict[Spec, NDArray[np.float64]] = {}
-    for reading in plan_sweeps(specs, resampler.ranking.cases):
+    for reading in plan_sweeps(tuple(specs), resampler.ranking.cases):
         if reading.specs:
             values = reading.values(resampler.left_out(reading.request, reading.ties))
             by_spec |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
     return by_spec
 
 
-def unit_influences(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, NDArray[np.float64]]:
+class UnitInfluences(dict[Spec, NDArray[np.float64]]):
     """The influence of each unit on measures; nan where one has no value without a unit.
 
     Of a few hundred units from the values without each of them in turn, of more from the blocks of the ranking: so
-    nothing is dealt out at random. Measures that are no algebra on sums take values without 200 random blocks.
+    nothing is dealt out at random, and those of all units are made when they are asked for. Measures that are no
+    algebra on sums take values without 200 random blocks.
     """
-    block, strata = resampler.blocks()
-    sample, units = resampler.sample, resampler.units
-    swept = [spec for spec in specs if spec.measure.part != "ranking"]
-    others = [spec for spec in specs if spec not in swept]
-    by_spec: dict[Spec, NDArray[np.float64]] = {}
-    if units.n_units > len(strata):
-        for spec, influences in resampler.influences(swept).items():
-            by_spec[spec] = influences.of_rows(sample)
-            if not resampler.independent:  # centred about the mean unit of each stratum
-                unit, weight = resampler.unit_of_row(), 1.0 if sample.weight is None else sample.weight
-                each = np.bincount(unit, by_spec[spec] * weight, units.n_units).astype(np.float64)
-                for start, size in units.strata.tolist():
-                    each[start : start + size] -= each[start : start + size].mean()
-                by_spec[spec] = each
-    left = {} if by_spec else values_left_out(swept, resampler)
-    if others:
-        of_row = block[resampler.unit_of_row()]
-        parts = [compute(others, rank(sample.part(of_row != k))).values for k in range(len(strata))]
-        left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
-    for spec, values in left.items():
-        known, influence = np.isfinite(values), np.full(len(values), np.nan)
-        influence[known] = limits.jackknife(values, strata)[1] if known.sum() > 1 else np.nan
-        by_spec[spec] = influence
-    return by_spec
+
+    def __init__(self, specs: Sequence[Spec], resampler: Resampler) -> None:
+        block, strata = resampler.blocks()
+        swept = [spec for spec in specs if spec.measure.part != "ranking"]
+        others = [spec for spec in specs if spec not in swept]
+        self.resampler = resampler
+        self.of_blocks = resampler.influences(swept) if resampler.units.n_units > len(strata) else {}
+        self.cells: dict[int, NDArray[np.intp]] = {}  # block and class of each row: measures of one sweep share blocks
+        left = {} if self.of_blocks else values_left_out(swept, resampler)
+        if others:
+            of_row = block[resampler.unit_of_row()]
+            parts = [compute(others, rank(resampler.sample.part(of_row != k))).values for k in range(len(strata))]
+            left |= {spec: np.array([part[spec] for part in parts]) for spec in others}
+        for spec, values in left.items():
+            known, influence = np.isfinite(values), np.full(len(values), np.nan)
+            influence[known] = limits.jackknife(values, strata)[1] if known.sum() > 1 else np.nan
+            self[spec] = influence
+
+    def __missing__(self, spec: Spec) -> NDArray[np.float64]:
+        each, _, blocks = self.of_blocks[spec]
+        sample, units = self.resampler.sample, self.resampler.units
+        assert blocks is not None
+        if id(blocks) not in self.cells:
+            cells = self.cells[id(blocks)] = np.empty(len(sample), np.intp)
+            for of_class, (side, counts) in enumerate(((sample.positive, blocks.pos), (~sample.positive, blocks.neg))):
+                there = np.flatnonzero(counts)
+                at = there[len(there) - 1 - np.searchsorted(blocks.top[there][::-1], sample.score[side])]
+                cells[side] = 2 * at + of_class
+        influence = each.ravel()[self.cells[id(blocks)]]
+        if not self.resampler.independent:  # centred about the mean unit of each stratum
+            unit, weight = self.resampler.unit_of_row(), 1.0 if sample.weight is None else sample.weight
+            influence = np.bincount(unit, influence * weight, units.n_units).astype(np.float64)
+            for start, size in units.strata.tolist():
+                influence[start : start + size] -= influence[start : start + size].mean()
+        return influence

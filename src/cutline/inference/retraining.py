@@ -26,7 +26,7 @@ from ..estimate import Estimate, Interval
 from ..runtime import TUNING, Progress, cores
 from ..sources.arrays import as_column, read_labels
 from ..table import values_of
-from ..types import Estimator, Label, Labels
+from ..types import Estimator, Label, Labels, MeasureLike
 from ..validate import checked
 
 _SAME = 1e-12  # values closer than this, relative to the observed one, are equal but for rounding
@@ -287,7 +287,7 @@ def permutation_test(
     X_test: Any,
     y_test: Labels,
     *,
-    measure: Any = None,
+    measure: MeasureLike | None = None,
     pos_label: Label = None,
     n_permutations: int = 10_000,
     n_jobs: int = -1,
@@ -341,7 +341,7 @@ def bootstrap_oob(
     X: Any,
     y: Labels,
     *,
-    measure: Any = None,
+    measure: MeasureLike | None = None,
     pos_label: Label = None,
     n_resamples: int = 1000,
     level: float = 0.95,

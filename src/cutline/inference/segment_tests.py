@@ -3,40 +3,110 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
+from ..ranking import row_order
 from ..types import Floats
+from .batch_rows import BatchRows
 from .differences import DifferenceTest
+from .evidence import RowEvidence
 from .limits import combined_freedom, lag_correlation, mover_limits, ratio_limits, t_quantile, two_sided_p, wilson_share
+from .resampling import Resampler, UnitInfluences, Units
 
 
-def independent_difference(one: Estimate, two: Estimate, level: float, freedoms: tuple[float, float]) -> DifferenceTest:
-    """The difference of two estimates on different, independent rows (Newcombe's method, MOVER).
+class SharedUnits(NamedTuple):
+    """How much each of all clusters (or batches) moves the measures of some of the rows.
+
+    A cluster without a row here moves nothing here. ``freedom``: one less than as many equal clusters as weigh as much
+    as those with rows here.
+    """
+
+    influences: Mapping[Spec, Floats]
+    freedom: float
+
+
+def influences_of_units(
+    specs: Sequence[Spec], rows: RowEvidence, unit: NDArray[np.intp], units: int, seed: int
+) -> dict[Spec, Floats]:
+    """The influence of each of all ``units`` clusters on measures of some of the rows, whose clusters ``unit`` has."""
+    sample, order = rows.sample, row_order(rows.sample)
+    weight = np.empty(0) if sample.weight is None else sample.weight[order]
+    resampled = Units(np.array([[0, units]]), unit[order].astype(np.int32), weight, units)
+    known = [spec for spec in specs if spec.measure.of_worth or (rows.batched and spec.measure.by_batch)]
+    with np.errstate(all="ignore"):
+        resampler = Resampler(sample, rows.ranking, stratified=False, seed=seed, units=resampled)
+        others = UnitInfluences([spec for spec in specs if spec not in known], resampler)
+        influences = {spec: others[spec] for spec in specs if spec not in known}
+        for spec in known:
+            influences[spec] = np.zeros(units)
+            own = rows.influence(spec) if isinstance(rows, BatchRows) else rows.worth(spec).influence
+            influences[spec][np.unique(unit)] = own
+    return influences
+
+
+def segment_difference(
+    spec: Spec,
+    pair: tuple[Estimate, Estimate],
+    level: float,
+    freedoms: tuple[float, float],
+    shared: tuple[SharedUnits, SharedUnits] | None,
+) -> DifferenceTest:
+    """The difference of two estimates on different rows (Newcombe's method, MOVER).
 
     Each limit adds the distances of the terms' own limits in squares, so that the difference inherits what is known of
     each: its scale, its few cases, the end of its range. The p-value is the one that goes with the limit next to 0, on
     Student's t with Satterthwaite's degrees of freedom of the two distances: it is below 1 − level exactly where the
     interval leaves 0 out. ``freedoms``: degrees of freedom of each term.
+
+    ``shared``: clusters or batches that reach into both. The correlation of the terms and the least width of the
+    interval (Student's t) come from leaving each of them out of both. The terms' own intervals keep that honest where
+    few clusters show too little: the jackknife alone calls up to 19% of equal hit rates in 8 batches different, both
+    together at most 4% by any measure (benchmarks/segments.py).
     """
-    gap = one.value - two.value
-    low, high = mover_limits((one.value, one.interval), (two.value, two.interval))
+    (one, two), gap, alike, least, method = pair, pair[0].value - pair[1].value, 0.0, 0.0, "MOVER"
+    if shared is not None:
+        psi = [units.influences.get(spec, np.full(2, math.nan)) for units in shared]
+        if not all(np.isfinite(each).all() for each in psi):
+            return DifferenceTest(method="a segment has no value without one of its clusters or batches")
+        freedoms = shared[0].freedom, shared[1].freedom
+        squares, both = np.array([each @ each for each in psi]), psi[0] - psi[1]
+        if squares.min() > 0.0:
+            alike = float(np.clip(psi[0] @ psi[1] / math.sqrt(float(squares.prod())), -1.0, 1.0))
+        if squares.max() > 0.0:
+            least = t_quantile(level, combined_freedom(squares, np.array(freedoms))) * math.sqrt(float(both @ both))
+        method = "MOVER, clusters of both"
+    low, high = mover_limits((one.value, one.interval), (two.value, two.interval), alike=alike)
     if not math.isfinite(low) or not math.isfinite(high):
-        return DifferenceTest()
-    upper = gap >= 0.0
+        return DifferenceTest(method="a segment has no interval")
+    low, high, upper = min(low, gap - least), max(high, gap + least), gap >= 0.0
     sides = (
         (one.value - one.low, two.high - two.value) if upper else (one.high - one.value, two.value - two.low)
     )  # the distances on the side of 0
-    half = math.hypot(*sides)
+    half = gap - low if upper else high - gap
     if half <= 0.0:
-        return DifferenceTest(low, high, 0.0, 1.0 if gap == 0.0 else math.nan, "MOVER")
+        return DifferenceTest(low, high, 0.0, 1.0 if gap == 0.0 else math.nan, method)
     freedom = combined_freedom(np.square(sides), np.maximum(freedoms, 1.0))
     error = half / t_quantile(level, freedom)
-    return DifferenceTest(low, high, error, two_sided_p(gap / error, freedom), "MOVER", freedom)
+    return DifferenceTest(low, high, error, two_sided_p(gap / error, freedom), method, freedom)
+
+
+def joint_covariance(psi: Floats, errors: Floats) -> Floats:
+    """Covariance of segments that share clusters: variances as their own intervals have them, or larger ones that the
+    influences ``psi`` (segment, cluster) show; correlations from the clusters.
+    """
+    joint = np.nan_to_num(psi) @ np.nan_to_num(psi).T
+    spread = np.sqrt(np.diag(joint))
+    scale = np.where(spread > 0.0, np.maximum(errors, spread) / np.where(spread > 0.0, spread, 1.0), 1.0)
+    scaled = joint * np.outer(scale, scale)
+    scaled[np.diag_indices_from(scaled)] = np.maximum(np.diag(scaled), errors**2)
+    return np.asarray(scaled)
 
 
 def independent_ratio(one: Estimate, two: Estimate) -> Interval:

@@ -41,12 +41,6 @@ class Trial(NamedTuple):
         """Whether the outcome happens or not."""
         return bool(((self.outcome == 0.0) | (self.outcome == 1.0)).all())
 
-    @property
-    def fewest(self) -> float:
-        """Outcomes of the rarer kind in the arm that has fewer of them; of numbers, rows of the smaller arm."""
-        arms = [self.outcome[self.treated], self.outcome[~self.treated]]
-        return float(min(min(arm.sum(), len(arm) - arm.sum()) if self.binary else len(arm) for arm in arms))
-
 
 class UpliftSums:
     """The gain of treating the best k of a list, for every k, and what it rests on.
@@ -78,13 +72,6 @@ class UpliftSums:
         self.lift = np.interp(self.places, self.places[there], self.lift[there])
         self.gain = self.places * self.lift
 
-    def slope(self, places: float) -> float:
-        """What one more place gains about a cut: the mean over as many places as new samples move the cut by."""
-        half = half_window(places, float(self.n))
-        ends = np.clip([places - half, places + half], 0.0, float(self.n))
-        low, high = np.interp(ends, self.places, self.gain)
-        return float((high - low) / (ends[1] - ends[0]))
-
     def at(self, places: int) -> UpliftCut:
         """The uplift among the best so many."""
         taken = membership(self.score, places)
@@ -94,7 +81,11 @@ class UpliftSums:
                 each = taken * arm * (self.trial.outcome - mean[places]) / size[places]
             residuals += sign * each
             arms.append(Arm(float(mean[places]), limits.effective_size(taken * arm), each))
-        moved = (taken / places - 1.0 / self.n) * (self.lift[places] - self.slope(float(places)))
+        # what one more place gains about the cut: the mean over as many places as new samples move it by
+        half = half_window(float(places), float(self.n))
+        about = np.clip([places - half, places + half], 0.0, float(self.n))
+        low, high = np.interp(about, self.places, self.gain)
+        moved = (taken / places - 1.0 / self.n) * (self.lift[places] - (high - low) / (about[1] - about[0]))
         value = arms[0].mean - arms[1].mean
         return UpliftCut(value, residuals + moved, arms, math.sqrt(float((moved**2).sum())))
 
@@ -170,7 +161,9 @@ def t_test(value: float, one: Floats, other: Floats, trial: Trial, level: float)
 
     With fewer than six outcomes of the rarer kind in an arm it has at most one degree of freedom less than there are.
     """
-    rows, influence, fewest = len(one), one - other, trial.fewest
+    rows, influence, arms = len(one), one - other, (trial.outcome[trial.treated], trial.outcome[~trial.treated])
+    # outcomes of the rarer kind in the arm that has fewer of them; of numbers, rows of the smaller arm
+    fewest = float(min(min(arm.sum(), len(arm) - arm.sum()) if trial.binary else len(arm) for arm in arms))
     error = math.sqrt(float((influence**2).sum()) * rows / (rows - 1.0)) if rows > 1 else math.nan
     rounding = _NOTHING * max(float(np.abs(one).max()), float(np.abs(other).max()))
     if not rounding < error < math.inf or (fewest <= 1.0 and not trial.binary):

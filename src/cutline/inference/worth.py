@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -65,11 +64,13 @@ class Valued(NamedTuple):
             low, high = edge_limits(min(reached, 1.0), self.carriers, level)
             return Interval(self.most * low, self.most * high)
         skew, t = third / second**1.5, t_quantile(level, freedom)
-
-        def untransformed(x: float) -> float:
-            return 3.0 / skew * float(np.cbrt(1.0 + skew * (x - skew / 6.0)) - 1.0) if abs(skew) > 1e-9 else x
-
-        return Interval(max(0.0, self.value - error * untransformed(t)), self.value - error * untransformed(-t))
+        low, high = (
+            self.value - error * (3.0 / skew * float(np.cbrt(1.0 + skew * (x - skew / 6.0)) - 1.0))
+            if abs(skew) > 1e-9
+            else self.value - error * x
+            for x in (t, -t)
+        )
+        return Interval(max(0.0, low), high)
 
 
 def difference_limits(gap: float, influence: Floats, either: Valued, level: float) -> Interval:
@@ -100,11 +101,20 @@ def valued_rows(spec: Spec, sample: Sample) -> Valued:
         sizes, shares = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, cases)
         for places, share in zip(sizes, shares.tolist(), strict=True):
             taken, every = taken_rows(sample, places, threshold_of(spec)), np.ones(len(sample))
-            each = []
+            each, near = [], np.zeros(0, np.bool_)
+            if places is not None:
+                # at a quota, taking one case leaves another out: one that is worth as much as those about the cut;
+                # chosen by what the list is sorted by, so that their mean does not depend on the order of tied rows
+                order = sample.worth.order(sample.score)  # type: ignore[union-attr]
+                rows = np.argsort(-order, kind="stable")
+                ends = np.cumsum(weight[rows])
+                half = half_window(places, float(ends[-1]))
+                first, last = np.minimum(np.searchsorted(ends, [places - half, places + half]), len(rows) - 1)
+                near = (order <= order[rows[first]]) & (order >= order[rows[last]])
             for column, above in ((gain, taken), (gain, every), (every, taken)):
-                # at a quota, taking one case leaves another out: one that is worth as much as those about the cut
-                near = 0.0 if places is None or above is every else _mean_near(column, sample, places)
-                parts = weight * (column - near) * above
+                moves = places is not None and above is taken
+                left = float(np.average(column[near], weights=weight[near])) if moves else 0.0
+                parts = weight * (column - left) * above
                 each.append(parts - weight * float(parts.sum()) / cases)
             yield share, value_sums(sample, taken), ValueSums._make([*each, 0.0])
 
@@ -177,41 +187,23 @@ def worth_bounds(spec: Spec, whole: Counted) -> Interval:
         captured, before = float(above @ worth), float(above @ cases)
         found: list[tuple[Any, Any]] = [(captured, before)]
         for k in inside[:1]:
-            most = partial(_largest_sum, int(whole.pos[k]), worth[k], squares[k])
             if places is None:  # any number of its positives, before all its negatives or after them
                 m, ahead = np.arange(whole.pos[k] + 1.0), whole.neg[k]
             else:
                 m, ahead = np.array([places - before]), 0
-            least = worth[k] - most(cases[k] - ahead - m)
-            found = [(captured + most(m), before + m), (captured + least, before + ahead + m)]
+            p, most = int(whole.pos[k]), []
+            for some in (m, cases[k] - ahead - m):  # the most that so many of its positives may be worth
+                with np.errstate(all="ignore"):
+                    # rounding costs nothing
+                    spread = np.maximum(squares[k] - np.divide(worth[k] ** 2, p), 0.0) + 1e-14 * squares[k]
+                    sums = np.minimum(worth[k], worth[k] * some / p + np.sqrt(some * (p - some) / p * spread))
+                most.append(np.where(some >= p, worth[k], np.where(some > 0.0, sums, 0.0)))
+            found = [(captured + most[0], before + m), (captured + (worth[k] - most[1]), before + ahead + m)]
         values = np.hstack([spec.measure.compute(ValueSums(x, worth.sum(), n)) for x, n in found])
         low, high = low + share * float(np.nanmin(values)), high + share * float(np.nanmax(values))
     return Interval(low, high)
 
 
-def _largest_sum(positives: int, worth: float, squares: float, m: Floats) -> Floats:
-    """The most that m of the positives of a row may be worth, by the formula of :func:`worth_bounds`."""
-    with np.errstate(all="ignore"):
-        spread = np.maximum(squares - np.divide(worth**2, positives), 0.0) + 1e-14 * squares  # rounding costs nothing
-        sums = np.minimum(worth, worth * m / positives + np.sqrt(m * (positives - m) / positives * spread))
-    return np.where(m >= positives, worth, np.where(m > 0.0, sums, 0.0))
-
-
 def half_window(places: float, cases: float) -> float:
     """How many places about a cut tell what a case there is worth: one standard deviation of where new samples cut."""
     return max(_FEWEST_NEAR, math.sqrt(places * max(0.0, 1.0 - places / cases)))
-
-
-def _mean_near(column: Floats, sample: Sample, places: float) -> float:
-    """The mean of a column over the rows about a cut.
-
-    Rows are chosen by what the list is sorted by, so that the mean does not depend on the order of tied rows.
-    """
-    assert sample.worth is not None
-    order, weight = sample.worth.order(sample.score), sample.row_weight
-    rows = np.argsort(-order, kind="stable")
-    ends = np.cumsum(weight[rows])
-    half = half_window(places, float(ends[-1]))
-    first, last = np.minimum(np.searchsorted(ends, [places - half, places + half]), len(rows) - 1)
-    near = (order <= order[rows[first]]) & (order >= order[rows[last]])
-    return float(np.average(column[near], weights=weight[near]))
