@@ -648,7 +648,7 @@ def test_scalar_is_vectorised(m: Any) -> None:
     if m.part == "ranking":
         pytest.skip("reads the ranking itself")
     spec = make_spec(m, {"quota": 9} if m.needs_quota else options(m, 30))
-    (reading,) = plan_sweeps([spec], 30)
+    (reading,) = plan_sweeps((spec,), 30)
     drawn = [random_case(seed, 30, 5 + seed) for seed in range(8)]
     vectors = np.stack([sweep(rank(make_sample(y, s)), reading.request) for y, s, _ in drawn])
     (together,) = reading.values(vectors)

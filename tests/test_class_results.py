@@ -349,8 +349,8 @@ def test_differences_of_segments_of_several_classes() -> None:
     assert "lower" in seg.differences().sentence
     assert seg["a"].facts["tied_predictions"] == 100
     spanning = cl.evaluate(y, p, by=part, clusters=np.arange(400) // 8, measures=["accuracy"]).segments
-    assert spanning.differences()[0]["verdict"] == "not tested"
-    assert "clusters or batches reach into several segments" in str(spanning.differences().to_dicts())
+    joint = spanning.differences()[0]
+    assert (joint["verdict"], joint["method"]) == ("lower", "MOVER, clusters of both")
     with pytest.raises(cl.InputError, match="no one list"):
         seg.at(quota=3)
 
@@ -442,3 +442,14 @@ def test_the_confusion_plot_names_every_class(letters: Any) -> None:
     ax = letters["first"].plot("confusion")
     assert [label.get_text() for label in ax.get_xticklabels()] == list(letters.first.classes)
     assert [label.get_text() for label in ax.get_yticklabels()] == list(letters.first.classes)
+
+
+def test_a_column_for_each_of_two_classes_is_told_from_one_score() -> None:
+    """What ``predict_proba`` gives for two classes: the remedy is its column of the positive class."""
+    p = np.array([0.9, 0.2, 0.7, 0.4, 0.6, 0.1])
+    ev = cl.evaluate([1, 0, 1, 0, 0, 0], np.column_stack([1 - p, p]), interval=None)
+    assert "Give the score of the positive class alone for ROC AUC, thresholds and places." in str(ev)
+    with pytest.raises(cl.InputError, match="of two, score the positive class alone"):
+        ev["roc_auc"]
+    three = cl.evaluate([0, 1, 2], np.eye(3), interval=None)
+    assert "positive class alone" not in str(three)

@@ -92,3 +92,25 @@ def test_what_cannot_be_read_is_refused(table: Path) -> None:
         cl.evaluate(table, label="kind", predicted="said", ordered=True)
     with pytest.raises(cl.InputError, match="the same classes"):
         cl.compare(table, label="kind", score=["a_*", "b_*"], classes=[*NAMES[:3], "other"])
+
+
+@pytest.mark.parametrize("before", ["", "p_"])
+def test_classes_without_a_case_keep_their_columns(before: str, tmp_path: Path) -> None:
+    seen = CODES != 2  # the model knows a class that does not occur in these rows, and predicts it
+    frame = pd.DataFrame({"kind": Y[seen], "age": np.arange(seen.sum()), "note": "text"})
+    for k, name in enumerate(NAMES):
+        frame[before + name] = np.round(P[seen, k], 3)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    right = np.array(NAMES)[frame[[before + name for name in NAMES]].to_numpy().argmax(axis=1)] == Y[seen]
+    for source in (frame, tmp_path / "t.csv"):
+        ev = cl.evaluate(source, label="kind", **FAST)
+        assert len(ev.classes) == 4
+        assert ev["accuracy"].value == pytest.approx(right.mean())
+        assert ev["log_loss"].value > 0.0
+    frame[before + NAMES[2]] /= 2.0  # a column that does not fill the rows up to 1 is something else
+    assert len(cl.evaluate(frame, label="kind", **FAST).classes) == 3
+
+
+def test_two_classes_without_a_score_are_told_so() -> None:
+    with pytest.raises(cl.InputError, match="name the score column with score="):
+        cl.evaluate({"y": [0, 1, 1], "a": [0.1, 0.2, 0.3]}, label="y")

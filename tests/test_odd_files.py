@@ -352,12 +352,15 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         else:
             write([k / 7 for k in range(1000 + 500 * (change == "more"))])
 
-    reads = "_batches" if stream else "values"
+    reads = "_stream" if stream else "values"
     read = getattr(DuckTable, reads)
     monkeypatch.setattr(DuckTable, reads, lambda *given: (change_file(), read(*given))[1])
     write([k / 5 for k in range(1000)])
-    if not stream and ending != "parquet" and change in ("other", "more"):  # a small file of text is read only once
-        assert evaluate(path, **PLAIN).facts["rows"] == (1000 if change == "other" else 1500)
+    # text is read only once: a small file as it is then, a streamed one before its rows are sorted
+    if ending != "parquet" and (stream or change in ("other", "more")):
+        assert evaluate(path, stream=stream, **PLAIN).facts["rows"] == (
+            1500 if change == "more" and not stream else 1000
+        )
         return
     with pytest.raises(cl.InputError, match=r"changed while it was read|cannot be (read|unpacked)|has 1 field"):
         evaluate(path, stream=stream, **PLAIN)

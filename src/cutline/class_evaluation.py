@@ -19,11 +19,9 @@ from .catalogue.matrix_measures import default_class_specs
 from .class_sample import (
     ClassSample,
     find_classes,
-    is_matrix,
     make_class_sample,
     score_matrix_of,
     unordered,
-    with_rows,
 )
 from .comparison import compare_samples
 from .decide.operating import RiskCoverage, risk_coverage
@@ -39,11 +37,10 @@ from .inference.class_intervals import (
     share_of,
 )
 from .inference.differences import DifferenceTest
-from .inference.evidence import as_prevalence
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .partition import rows_by
 from .quotas import parse_quota
-from .sources.arrays import Sample, as_column, make_sample, renumber
+from .sources.arrays import Sample, as_column, is_matrix, make_sample, renumber
 from .table import (
     ByMeasure,
     DictResult,
@@ -267,7 +264,7 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
         return risk_coverage(self.totals, area, self.settings.level)
 
-    @checked(quota=parse_quota, prevalence=as_prevalence)
+    @checked(quota=parse_quota)
     def of(
         self,
         label: Any,
@@ -281,18 +278,18 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
         at = look_up({name: k for k, name in enumerate(self.classes)}, label, "label")
         self._need_scores("an evaluation of one class")
         how: dict[str, Any] = {"threshold": threshold, "quota": quota, "measures": measures, "prevalence": prevalence}
-        return evaluate_sample(self._against_rest(at), name=str(label), settings=self._binary_settings, **how)
+        sample, settings = self._against_rest(at)
+        return evaluate_sample(sample, name=str(label), settings=settings, **how)
 
-    def _against_rest(self, at: int, *, decided: bool = False) -> Sample:
-        """The rows as those of one class and of the rest, with its scores or (``decided``) its predictions."""
-        s = self.sample
+    def _against_rest(self, at: int, *, decided: bool = False) -> tuple[Sample, Settings]:
+        """The rows as those of one class and of the rest, with its scores or (``decided``) its predictions.
+
+        And how the intervals of two classes are made.
+        """
+        s, settings = self.sample, self.settings
         score = (s.predicted == at).astype(np.float64) if decided or s.matrix is None else s.matrix[:, at]
-        return make_sample(s.code == at, np.ascontiguousarray(score), sample_weight=s.weight, clusters=s.cluster)
-
-    @property
-    def _binary_settings(self) -> Settings:
-        """How the intervals of one class against the rest are made."""
-        return replace(self.settings, interval="auto") if self.settings.interval == "delta" else self.settings
+        sample = make_sample(s.code == at, np.ascontiguousarray(score), sample_weight=s.weight, clusters=s.cluster)
+        return sample, replace(settings, interval="auto") if settings.interval == "delta" else settings
 
     def _need_scores(self, what: str) -> None:
         if self.sample.matrix is None:
@@ -380,7 +377,18 @@ def evaluate_class_part(
 
     It has no intervals where there is a single cluster, which cannot be resampled.
     """
-    sample, settings = with_rows(ev.sample, numbers), ev.settings
+    whole, settings = ev.sample, ev.settings
+    taken: dict[str, Any] = {"source_rows": numbers if whole.source_rows is None else whole.source_rows[numbers]}
+    for column in ("code", "predicted", "matrix", "weight", "cluster"):
+        values = getattr(whole, column)
+        taken[column] = None if values is None else values[numbers]
+    if whole.facts is not None:
+        each = ("top", "place", "true", "square", "cumulative", "highest")
+        taken["facts"] = facts = replace(whole.facts, **{fact: getattr(whole.facts, fact)[numbers] for fact in each})
+        if taken["matrix"] is not None:
+            highest = taken["matrix"] == facts.highest[:, None]
+            taken["facts"] = replace(facts, tied=int(np.count_nonzero(highest.sum(axis=1) > 1)))
+    sample = replace(whole, **taken)
     if sample.cluster is not None:
         cluster = renumber(sample.cluster.astype(np.intp)).astype(np.int32)
         sample = replace(sample, cluster=cluster)
@@ -407,17 +415,37 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
         evaluations = {name: ev.with_measures(*measures) for name, ev in self.evaluations.items()}
         return replace(self, evaluations=evaluations, specs=next(iter(evaluations.values())).specs)
 
-    def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
-        """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
-        one, two, spec = self.evaluations[a], self.evaluations[b], self.specs[key]
+    def _test(self, first: str, second: str, key: str) -> tests.DifferenceTest:
+        """The difference of two models by one measure, from both models' own intervals and their correlation.
+
+        The method of variance estimates recovery (Zou & Donner 2008; for shares Newcombe 1998): the distances to the
+        ends of each interval stand for standard errors. Accuracy has McNemar's exact p-value.
+        """
+        one, two, spec = self.evaluations[first], self.evaluations[second], self.specs[key]
         gap = one.estimates[key].value - two.estimates[key].value
         if gap != gap or self.settings.interval is None:
             return tests.DifferenceTest()
         level = self.settings.level
-        made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
+        units = one.units[spec], two.units[spec]
+        found = [measure_spread(spec, part, one.sample) for part in (*units, units[0] - units[1])]
+        spreads = [variance for variance, _ in found]
+        shared = (spreads[0] + spreads[1] - spreads[2]) / 2.0
+        alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads[:2]) > 0 else 0.0
+        # of a class of three cases the correlation may be ±1 by chance: there the difference's own spread must agree
+        few = spec.measure.sums_classes and has_few(one.sample)
+        least = t_quantile(level, found[2][1]) * math.sqrt(spreads[2]) if few else 0.0
+        a, b = one.estimates[key], two.estimates[key]
+        down, up = (
+            max(math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0)), least)
+            for first, second in ((a.value - a.low, b.high - b.value), (a.high - a.value, b.value - b.low))
+        )
+        error = (down if gap > 0 else up) / z_of(level)  # on the side of 0, so that p-value and interval agree
+        p = tests.normal_p(gap, error**2)
+        made = tests.DifferenceTest(gap - down, gap + up, error, p, "paired mover")
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.interval == "wilson" and spec.measure.reads == "decisions" and plain:
-            exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
+            right, other = one.sample.right, two.sample.right
+            exact = tests.mcnemar(int(np.count_nonzero(right & ~other)), int(np.count_nonzero(other & ~right)))
             # where the interval or the exact p-value alone leaves 0 out, it gives way, so that both agree
             inside = made.low <= 0.0 <= made.high
             if inside and exact < 1.0 - level:
@@ -437,14 +465,14 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
         difference in a simulation.
         """
         decides = parse_measure(measure).measure.needs_threshold
-        settings, rows = self.first._binary_settings, []
+        rows = []
         pairs: list[tuple[str, str, float, DifferenceTest]] = []
         for k, label in enumerate(self.first.classes):
             samples = {}
             for name, ev in self.evaluations.items():
                 if not decides:
                     ev._need_scores(measure)
-                samples[name] = ev._against_rest(k, decided=decides)
+                samples[name], settings = ev._against_rest(k, decided=decides)
             how: dict[str, Any] = {"threshold": 0.5 if decides else None, "quota": None, "measures": [measure]}
             models = compare_samples(samples, settings=settings, **how)
             ((key, spec),) = models.specs.items()
@@ -467,35 +495,6 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
             "verdicts": [verdict.to_dict() for verdict in self.decided],
             **self._of_segments,
         }
-
-
-def _paired(
-    one: ClassEvaluation, two: ClassEvaluation, key: str, spec: Spec, level: float
-) -> tuple[float, float, float, float]:
-    """Interval, standard error and p-value of a difference, from both models' own intervals and their correlation.
-
-    The method of variance estimates recovery (Zou & Donner 2008; for shares Newcombe 1998): the distances to the ends
-    of each interval stand for standard errors. The p-value is on the side of 0, so that it and the interval agree.
-    """
-    a, b = one.estimates[key], two.estimates[key]
-    units = one.units[spec], two.units[spec]
-    found = [measure_spread(spec, part, one.sample) for part in (*units, units[0] - units[1])]
-    spreads = [variance for variance, _ in found]
-    shared = (spreads[0] + spreads[1] - spreads[2]) / 2.0
-    alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads[:2]) > 0 else 0.0
-
-    # of a class of three cases the correlation may be ±1 by chance: there the difference's own spread must agree
-    few = spec.measure.sums_classes and has_few(one.sample)
-    least = t_quantile(level, found[2][1]) * math.sqrt(spreads[2]) if few else 0.0
-
-    def reach(first: float, second: float) -> float:
-        return max(math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0)), least)
-
-    gap = a.value - b.value
-    down, up = reach(a.value - a.low, b.high - b.value), reach(a.high - a.value, b.value - b.low)
-    z = z_of(level)
-    error = (down if gap > 0 else up) / z
-    return gap - down, gap + up, error, tests.normal_p(gap, error**2)
 
 
 def compare_matrices(

@@ -6,7 +6,7 @@ The second half decides which classes there are, and which column of a score mat
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -104,16 +104,6 @@ class ClassSample:
         return row if self.source_rows is None else int(self.source_rows[row])
 
 
-def is_matrix(given: Any) -> bool:
-    """Whether scores have a column for each class: two dimensions, a frame, or a list of rows."""
-    shape = getattr(given, "shape", None)
-    if shape is not None:
-        return len(shape) == 2
-    if hasattr(given, "columns") or hasattr(given, "column_names"):
-        return True
-    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], list | tuple | np.ndarray)
-
-
 def make_class_sample(
     y_true: Any,
     score_matrix: Any = None,
@@ -178,21 +168,6 @@ def make_class_sample(
         predicted = top if predicted is None else predicted
     checked = (code, predicted, matrix, facts, weight, cluster, answer is not None, counted, naming.in_order)
     return ClassSample(tuple(names), *checked, None if counted is None else len(label))
-
-
-def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
-    """The sample of some of the rows."""
-    taken: dict[str, Any] = {"source_rows": rows if sample.source_rows is None else sample.source_rows[rows]}
-    for name in ("code", "predicted", "matrix", "weight", "cluster"):
-        values = getattr(sample, name)
-        taken[name] = None if values is None else values[rows]
-    if sample.facts is not None:
-        each = ("top", "place", "true", "square", "cumulative", "highest")
-        taken["facts"] = facts = replace(sample.facts, **{name: getattr(sample.facts, name)[rows] for name in each})
-        if taken["matrix"] is not None:
-            highest = taken["matrix"] == facts.highest[:, None]
-            taken["facts"] = replace(facts, tied=int(np.count_nonzero(highest.sum(axis=1) > 1)))
-    return replace(sample, **taken)
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]:
@@ -264,8 +239,31 @@ def find_classes(
     headings = next((list(names) for names in named if names is not None and not callable(names)), None)
     if classes is not None and headings is None:
         return ClassNames(list(classes), in_order=True)
-    present = _distinct(labels)
-    headings = None if headings is None else _classes_of(headings, present)
+    if all(column.dtype.kind in "biu" for column in labels.values()):
+        present = [value.item() for value in np.unique(np.concatenate(list(labels.values())))]
+    else:
+        every: set[Any] = set()
+        for argument, column in labels.items():
+            values = column.tolist()
+            try:
+                distinct = set(values)
+            except TypeError:
+                problem = "contains values that cannot be class labels"
+                raise InputError(argument, problem, "pass text or numbers") from None
+            if any(value is None or value != value for value in distinct):
+                row = next(k for k, value in enumerate(values) if value is None or value != value)
+                raise rules.missing(argument, values[row], row)
+            every |= distinct
+        present = list(every)
+    if headings == list(range(len(headings or ()))) and not all(isinstance(value, int | float) for value in present):
+        headings = None  # columns are only numbered, but the classes are not
+    elif headings is not None and not set(present) <= set(headings):
+        # what is left of them without one common beginning and ending
+        texts = {str(value): value for value in present}
+        matched = columns_by_class([str(name) for name in headings], list(texts), all_of_them=True)
+        if matched is not None and len(matched[1]) == len(headings):
+            whole = all(isinstance(value, int) for value in present)
+            headings = [texts.get(name, int(name) if whole and name.isdigit() else name) for name in matched[1]]
     if classes is not None:
         wanted = list(classes)
         if headings is None or headings == wanted or not set(present) <= set(headings):
@@ -343,40 +341,6 @@ def are_numbers(texts: Iterable[str]) -> bool:
         return all(float(text) == float(text) for text in set(texts))
     except ValueError:
         return False
-
-
-def _classes_of(headings: list[Any], present: list[Any]) -> list[Any] | None:
-    """The classes that column names stand for: as they are, or without one common beginning and ending.
-
-    None where columns are only numbered but the classes are not.
-    """
-    if headings == list(range(len(headings))) and not all(isinstance(value, int | float) for value in present):
-        return None
-    if set(present) <= set(headings):
-        return headings
-    texts = {str(value): value for value in present}
-    matched = columns_by_class([str(name) for name in headings], list(texts), all_of_them=True)
-    if matched is None or len(matched[1]) != len(headings):
-        return headings
-    whole = all(isinstance(value, int) for value in present)
-    return [texts.get(name, int(name) if whole and name.isdigit() else name) for name in matched[1]]
-
-
-def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
-    if all(column.dtype.kind in "biu" for column in columns.values()):
-        return [value.item() for value in np.unique(np.concatenate(list(columns.values())))]
-    present: set[Any] = set()
-    for argument, column in columns.items():
-        values = column.tolist()
-        try:
-            distinct = set(values)
-        except TypeError:
-            raise InputError(argument, "contains values that cannot be class labels", "pass text or numbers") from None
-        if any(value is None or value != value for value in distinct):
-            row = next(k for k, value in enumerate(values) if value is None or value != value)
-            raise rules.missing(argument, values[row], row)
-        present |= distinct
-    return list(present)
 
 
 def _by_type(value: Any) -> tuple[str, Any]:

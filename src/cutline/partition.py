@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError, changed, different_lengths
 from .sources import rules
-from .sources.arrays import Codes, Sample, as_column, check_present
+from .sources.arrays import Codes, as_column, check_present
 
 Order = Literal["number", "time", "given", "name"]
 CROSS = " × "
@@ -56,11 +56,22 @@ class Partition:
     by: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, values: Any, argument: str = "segment", rows: int | None = None, other: str = "y_score") -> Partition:
+    def of(
+        cls,
+        values: Any,
+        argument: str = "segment",
+        rows: int | None = None,
+        other: str = "y_score",
+        sample: Any = None,
+    ) -> Partition:
         """The parts that a column makes; a frame, or a mapping from names to columns, crosses its columns.
 
-        ``rows``: how many the column must have, as many as the argument ``other`` has.
+        ``rows``: how many the column must have, as many as the argument ``other`` has. Of a ``sample`` they are those
+        of its input, and the parts those of the rows that it kept.
         """
+        if sample is not None:
+            partition = cls.of(values, argument, sample.input_rows or len(sample), other)
+            return partition if sample.source_rows is None else partition.only(sample.source_rows)
         if isinstance(values, Partition):  # of a table, checked already
             return values
         columns: Mapping[Any, Any]
@@ -75,12 +86,6 @@ class Partition:
             raise InputError(argument, "names no column", "pass at least one")
         parts = [_of_column(column, rows, argument, other, str(name)) for name, column in columns.items()]
         return cls.crossed(parts)
-
-    @classmethod
-    def of_sample(cls, values: Any, sample: Sample, argument: str = "segment") -> Partition:
-        """The parts of a sample, which may have left some rows of the column out."""
-        partition = cls.of(values, argument, sample.input_rows or len(sample))
-        return partition if sample.source_rows is None else partition.only(sample.source_rows)
 
     @classmethod
     def crossed(cls, parts: Sequence[Partition]) -> Partition:
@@ -99,11 +104,6 @@ class Partition:
         return len(self.keys)
 
     @property
-    def labels(self) -> list[str]:
-        """The parts in words."""
-        return [label_of(key) for key in self.keys]
-
-    @property
     def names(self) -> tuple[Any, ...]:
         """The parts as tables show them: numbers as numbers, all else in words."""
         return tuple(key if isinstance(key, Real) else label_of(key) for key in self.keys)
@@ -117,13 +117,6 @@ class Partition:
         """The values of the columns that make the parts, row by row."""
         keys = [key if len(self.by) > 1 else (key,) for key in self.keys]
         return {name: [keys[code][k] for code in self.codes.tolist()] for k, name in enumerate(self.by)}
-
-    def divides(self, clusters: NDArray[Any] | None) -> bool:
-        """Whether a cluster has rows in several parts; the clusters of the rows as numbers, None if there are none."""
-        if clusters is None:
-            return False
-        pairs = np.unique(clusters.astype(np.int64) * len(self) + self.codes)
-        return len(pairs) > len(np.unique(clusters))
 
     def only(self, rows: NDArray[np.intp]) -> Partition:
         """Some of the rows, and the parts that they have."""
@@ -196,18 +189,15 @@ def _of_column(values: Any, rows: int | None, argument: str, other: str, name: s
         every = tuple(range(low, int(column.max()) + 1))
         return Partition((column - low).astype(np.intp), every, "number", (name,)).only(np.arange(len(column)))
     check_present(column, argument)
-    if kind not in "biufM":
-        return _of_cells(column.tolist(), argument, name)
-    distinct, codes = np.unique(column, return_inverse=True)
-    order: Order = "time" if kind == "M" else "number"
-    if kind == "M":  # moments as Python has them, as dates where they are days
-        days = distinct.astype("datetime64[D]")
-        distinct = days if (days == distinct).all() else distinct.astype("datetime64[us]")
-    return Partition(codes.astype(np.intp), tuple(distinct.tolist()), order, (name,))
-
-
-def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
+    if kind in "biufM":
+        distinct, codes = np.unique(column, return_inverse=True)
+        order: Order = "time" if kind == "M" else "number"
+        if kind == "M":  # moments as Python has them, as dates where they are days
+            days = distinct.astype("datetime64[D]")
+            distinct = days if (days == distinct).all() else distinct.astype("datetime64[us]")
+        return Partition(codes.astype(np.intp), tuple(distinct.tolist()), order, (name,))
     first: dict[Any, int] = {}
+    cells = column.tolist()
     try:
         codes = np.fromiter((first.setdefault(cell, len(first)) for cell in cells), np.intp, len(cells))
     except TypeError:
@@ -216,24 +206,21 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
         if rules.is_missing(cell):
             raise rules.missing(argument, cell, int(np.argmax(codes == code)))
     # bytes are text as a key, a decimal number the float that DuckDB gives where it hands out arrays
-    values: list[Any] = [
-        cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell for cell in first
-    ]
-    values = [float(value) if isinstance(value, Decimal) else value for value in values]
-    if all(isinstance(value, datetime) and value.tzinfo is None and value.time() == time() for value in values):
-        values = [value.date() for value in values]
-    keys = sorted(dict.fromkeys(values), key=_sort_key(values))
-    place = {key: k for k, key in enumerate(keys)}
-    return Partition(
-        np.array([place[value] for value in values], np.intp)[codes], tuple(keys), order_of(keys) or "name", (name,)
-    )
+    found: list[Any] = [cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell for cell in first]
+    found = [float(value) if isinstance(value, Decimal) else value for value in found]
+    if all(isinstance(value, datetime) and value.tzinfo is None and value.time() == time() for value in found):
+        found = [value.date() for value in found]
+    keys = sorted(dict.fromkeys(found), key=_sort_key(found))
+    numbers = {key: k for k, key in enumerate(keys)}
+    codes = np.array([numbers[value] for value in found], np.intp)[codes]
+    return Partition(codes, tuple(keys), order_of(keys) or "name", (name,))
 
 
 def _sort_key(keys: Sequence[Any]) -> Any:
     """What keys are sorted by: their values; names by the calendar; in text, numbers count as numbers."""
     places = _calendar(keys)
     if places is not None:
-        return lambda key: (places[_folded(key)], key)
+        return lambda key: (places[key], key)
     if all(isinstance(key, Real) for key in keys):
         return float
     kinds = {type(key) for key in keys}
@@ -246,18 +233,15 @@ def _sort_key(keys: Sequence[Any]) -> Any:
     return natural_key
 
 
-def _folded(key: Any) -> str:
-    return str(key).strip().rstrip(".").casefold()
-
-
 def _calendar(keys: Sequence[Any]) -> dict[str, int] | None:
     """The place of names in the calendar, where all of them are months or all are days of the week."""
     if len(keys) < 2 or not all(isinstance(key, str) for key in keys):
         return None
+    words = {key: key.strip().rstrip(".").casefold() for key in keys}
     for names, others in ((_MONTHS, {"sept": 8}), (_DAYS, {})):
         places = {word: k for k, name in enumerate(names) for word in (name[:3], name)} | others
-        if all(_folded(key) in places for key in keys):
-            return places
+        if all(word in places for word in words.values()):
+            return {key: places[word] for key, word in words.items()}
     return None
 
 

@@ -65,7 +65,7 @@ class Quotas:
             raise InputError(name, f"is a range that runs backwards, {low} to {high}", "put the smaller quota first")
         return cls((low, high), (1.0, 1.0), through=True)
 
-    def sizes(self, cases: Any, most: int = MOST) -> tuple[list[int], NDArray[np.float64]]:
+    def sizes(self, cases: float, most: int = MOST) -> tuple[list[int], NDArray[np.float64]]:
         """The quotas in cases, ascending, and their weights, which add up to 1; a range at ``most`` quotas at most."""
         resolved = [resolve_quota(quota, cases) for quota in self.quotas]
         if not self.through:

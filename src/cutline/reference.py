@@ -220,7 +220,7 @@ PARAMETERS: dict[str, str] = {
     "each case where there are several; None or nan where it is unknown, with ``inclusion``. Or the table: a path or "
     "pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` too; ``'-'`` for standard input); a pandas, "
     "polars or Arrow table; a mapping from names to columns; a DuckDB relation; a DuckDB connection or a database "
-    "(``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
+    "(``'postgres:…'``, ``'mysql:…'``, a DuckDB or SQLite file) with ``query``; or a Spark DataFrame.",
     "compare.y_true": "The label of each case, shared by all models; with ``paired=False`` a mapping from model to "
     "labels. Or the table, as for ``evaluate``.",
     "evaluate.y_score": "The score of each case; higher means more likely positive. With several classes a matrix or "
@@ -282,8 +282,11 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.n_resamples": "How often classes are resampled, for a method by name and for two recognisers.",
     "extrapolate.classes": "The class of each column of scores; of several columns of a class the best counts.",
     "extrapolate.groups": "The family of each class, if classes come in families.",
-    "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
-    "extrapolate_review.review": "The share of answers that is reviewed, the least certain first.",
+    "extrapolate.costs": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
+    "extrapolate.review": "The share of answers that is reviewed, the least certain first.",
+    "extrapolate.strangers": "Scores of probes whose class is not in the gallery, for the same classes.",
+    "extrapolate.fpir": "The largest share of strangers that may be falsely identified; 0.01 by default.",
+    "plan.fixed_cost": "What it costs to take anyone at all, beside the cost of each case.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
     "proportion_interval.successes": "How many trials succeeded.",
     "proportion_interval.n": "How many trials there were.",

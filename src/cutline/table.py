@@ -19,6 +19,10 @@ from .reference import documented
 from .types import Axes, FilePath
 from .validate import checked
 
+# Signs that are commands of LaTeX, as it prints them.
+_LATEX = str.maketrans({**{sign: f"\\{sign}" for sign in "&%$#_{}"}, "\\": r"\textbackslash ", "−": "$-$"})
+_LATEX |= str.maketrans({"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+
 
 @documented
 class HasRows:
@@ -45,7 +49,7 @@ class HasRows:
         names = list(rows[0]) if rows else []
         right = {name for name in names if all(_is_number(row.get(name)) for row in rows)}
         lines = [[format_value(row.get(name)) for name in names] for row in rows]
-        head, *body = (" & ".join(map(_latex, line)) + r" \\" for line in [names, *lines])
+        head, *body = (" & ".join(cell.translate(_LATEX) for cell in line) + r" \\" for line in [names, *lines])
         columns = "".join("r" if name in right else "l" for name in names)
         parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
         return "\n".join([*parts, r"\end{tabular}"])
@@ -68,9 +72,6 @@ class Table(HasRows, Sequence[Mapping[str, Any]]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return iter(self._rows)
 
     @property
     def columns(self) -> list[str]:
@@ -484,12 +485,6 @@ def round_up(value: float) -> int:
     """Up to two significant digits, for a number that is itself an estimate."""
     digits = max(0, int(math.log10(max(value, 1.0))) - 1)
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
-
-
-def _latex(text: str) -> str:
-    """Text as LaTeX prints it: its signs are not commands."""
-    text = re.sub(r"[&%$#_{}]", r"\\\g<0>", text.replace("\\", r"\textbackslash "))
-    return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}").replace("−", "$-$")
 
 
 # What steers a terminal: control characters (but for line break and tab), lone surrogates, and what turns the direction

@@ -32,7 +32,13 @@ _FLAGS = (
 
 
 def check_number(
-    value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
+    value: Any,
+    name: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    open_ends: bool = False,
+    finite: bool = False,
 ) -> float:
     """A number within bounds, or an error that tells which."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
@@ -47,6 +53,8 @@ def check_number(
         else:
             bounds = f"{'strictly between' if open_ends else 'between'} {low:g} and {high:g}"
         raise InputError(name, f"must be {bounds}, got {number:g}")
+    if finite and number == math.inf:
+        raise InputError(name, "must be finite, got inf")
     return number
 
 
@@ -82,17 +90,9 @@ def one_of(*choices: str | None) -> Rule:
     return rule
 
 
-def _finite(value: Any, name: str) -> float:
-    """A finite number of at least 0."""
-    number = check_number(value, name, 0.0)
-    if number == math.inf:
-        raise InputError(name, "must be finite, got inf")
-    return number
-
-
 def check_amount(value: Any, name: str) -> float:
     """An amount of money: 0, or a number within the range of amounts."""
-    number, (least, most) = _finite(value, name), AMOUNTS
+    number, (least, most) = check_number(value, name, 0.0, finite=True), AMOUNTS
     if number and not least <= number <= most:
         problem = f"is {number:g}, which is beyond every currency"
         raise InputError(name, problem, f"give 0, or an amount from {least:g} to {most:g}")
@@ -159,13 +159,6 @@ def check_models(value: Any, name: str) -> Any:
     return value
 
 
-def check_estimator(value: Any, name: str) -> Any:
-    """What scikit-learn can clone and fit."""
-    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
-        raise InputError(name, f"is {show(value)}", "pass an estimator of scikit-learn, with fit and get_params")
-    return value
-
-
 def check_columns(value: Any, name: str) -> Any:
     """The name of a column, or a list of such names."""
     if isinstance(value, str):
@@ -210,7 +203,7 @@ RULES: dict[str, Rule] = {
     "measures": lambda value, name: (
         value if isinstance(value, list | tuple) else check_list(value, name)
     ),  # none: cuts and curves alone
-    "margin": _finite,
+    "margin": partial(check_number, low=0.0, finite=True),
     **dict.fromkeys(("cost", "value", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), partial(check_number, low=0.0, high=1.0)),
     **dict.fromkeys(_FLAGS, check_flag),

@@ -50,7 +50,14 @@ def chance_level(measure: MeasureLike, n_pos: int, n_neg: int, *, taken: int | N
     if one.needs_threshold:
         if taken is None:
             raise InputError("taken", "is missing", f"pass the number of cases above the threshold of {one.name}")
-        return _at_threshold(spec, n_pos, n_neg, check_whole(taken, "taken", 0, n_pos + n_neg))
+        taken = check_whole(taken, "taken", 0, n_pos + n_neg)
+        hits = np.arange(max(0, taken - n_neg), min(taken, n_pos) + 1.0)  # positives that may lie above the threshold
+        cells = Counts(hits, taken - hits, n_pos - hits, n_neg - taken + hits)
+        with np.errstate(all="ignore"):
+            values = np.asarray(one.compute(cells, **spec.arguments), np.float64) + np.zeros(len(hits))
+        # the mean over those with which the value is defined
+        weight = np.where(np.isnan(values), 0.0, _shares(n_pos + n_neg, n_pos, taken, hits))
+        return float(np.nan_to_num(values) @ weight / weight.sum()) if weight.sum() > 0.0 else math.nan
     if taken is not None:
         raise InputError("taken", f"does not go with {one.name}, which has no threshold", "leave it out")
     if not one.rank_based:
@@ -137,17 +144,7 @@ def _sum_over(places: Floats, values: Floats) -> float:
     return float((np.interp(np.log(every), np.log(places), values * places) / every).sum())
 
 
-def _at_threshold(spec: Spec, n_pos: int, n_neg: int, taken: int) -> float:
-    """Mean over the numbers of positives that may lie above the threshold; where the value is undefined, the rest."""
-    hits = np.arange(max(0, taken - n_neg), min(taken, n_pos) + 1.0)
-    cells = Counts(hits, taken - hits, n_pos - hits, n_neg - taken + hits)
-    with np.errstate(all="ignore"):
-        values = np.asarray(spec.measure.compute(cells, **spec.arguments), np.float64) + np.zeros(len(hits))
-    weight = np.where(np.isnan(values), 0.0, _shares(n_pos + n_neg, n_pos, taken, hits))
-    return float(np.nan_to_num(values) @ weight / weight.sum()) if weight.sum() > 0.0 else math.nan
-
-
-def _mean_precision(n_pos: int, n_neg: int, **_: Any) -> float:
+def _mean_precision(n_pos: int, n_neg: int) -> float:
     """Mean precision at the places of the positives."""
     n = n_pos + n_neg
     harmonic = float(np.sum(1.0 / np.arange(1, n + 1)))
@@ -243,12 +240,6 @@ def _saved_costs(n_pos: int, n_neg: int, severity: float | None) -> float:
     return saved / trivial
 
 
-def _last_positive(n_pos: int, n_neg: int) -> float:
-    """Mean of 1/place of the last positive."""
-    last = np.arange(n_pos, n_pos + n_neg + 1.0)
-    return float(np.exp(_log_choose(last - 1.0, n_pos - 1.0) - _log_choose(n_pos + n_neg, n_pos)) @ (1.0 / last))
-
-
 def _precision_area(n_pos: int, n_neg: int, zero_recall_precision: int, low: bool, high: bool) -> float:
     """Areas under precision–recall by trapezoids, from the lowest precision at a recall or to the highest.
 
@@ -257,9 +248,11 @@ def _precision_area(n_pos: int, n_neg: int, zero_recall_precision: int, low: boo
     n = n_pos + n_neg
     lower = (n_pos - 1.0) / n
     upper = _mean_precision(n_pos, n_neg)
-    ends = (
-        (lower + 0.5 / n) if not high else (lower + upper) / 2.0 if low else upper - 0.5 * _last_positive(n_pos, n_neg)
-    )
+    ends = lower + 0.5 / n if not high else (lower + upper) / 2.0
+    if not low:  # less half of the mean of 1/place of the last positive
+        last = np.arange(n_pos, n + 1.0)
+        chances = np.exp(_log_choose(last - 1.0, n_pos - 1.0) - _log_choose(n, n_pos))
+        ends = upper - 0.5 * float(chances @ (1.0 / last))
     return ends + 0.5 * zero_recall_precision / (n if low else n_pos)  # a list may begin with a positive
 
 

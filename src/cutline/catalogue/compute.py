@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..class_sample import SUM_TOLERANCE, ClassSample, make_class_sample
 from ..errors import InputError, show
 from ..kernels import compiled
+from ..kernels.layout import CUT
 from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking, Ties, rank, sort_values
 from ..runtime import in_threads
@@ -44,39 +45,38 @@ class SweepPlan:
 
     def values(self, vectors: NDArray[np.float64]) -> list[Any]:
         """The specs' values on a vector of sums, or on many at once (one row each)."""
-        places = {place for _, places, _ in self._steps for place in places}  # many measures read the same cut
-        read = {(reader, at): reader(vectors, at) for reader, at in places}
+        readers, steps = self.steps
+        read = [reader(vectors, at) for reader, at in readers]
         with np.errstate(all="ignore"):  # 0/0 is nan, and what is too large for a number is infinite
             return [
                 compute(read[places[0]])
                 if weights is None
                 else sum(w * compute(read[place]) for place, w in zip(places, weights, strict=True))
-                for compute, places, weights in self._steps
+                for compute, places, weights in steps
             ]
 
     @cached_property
-    def _steps(self) -> list[tuple[Callable[[Any], Any], list[tuple[Callable[..., Any], int]], Any]]:
-        """For each spec what is computed, from what, and of a mean over quotas their weights."""
-        steps: list[tuple[Callable[[Any], Any], list[tuple[Callable[..., Any], int]], Any]] = []
+    def steps(self) -> tuple[list[tuple[Callable[..., Any], int]], list[tuple[Callable[[Any], Any], list[int], Any]]]:
+        """What is read, where; and for each spec what is computed from which of it, for a mean with its weights."""
+        readers: dict[tuple[Callable[..., Any], int], int] = {}  # many measures read the same cut
+        steps: list[tuple[Callable[[Any], Any], list[int], Any]] = []
         for spec in self.specs:
             compute = partial(spec.measure.compute, **spec.arguments) if spec.options else spec.measure.compute
-            if spec.measure.part in _OF_SUMS:
-                at = self.request.at(losses=_losses(spec)) if spec.measure.part == "losses" else 0
-                steps.append((compute, [(Sums, at)], None))
-            elif isinstance(spec.quota, Quotas):
-                sizes, weights = spec.quota.sizes(self.cases)
-                steps.append((compute, [(counts_at, self.request.at(quota=size)) for size in sizes], weights))
+            reader: Callable[..., Any] = Sums if spec.measure.part in _OF_SUMS else counts_at
+            weights = None
+            if reader is Sums:
+                places = [self.request.at(losses=_losses(spec)) if spec.measure.part == "losses" else 0]
+            elif spec.measure.needs_quota:
+                sizes, shares = quota_sizes(spec.quota, self.cases)
+                weights = shares if isinstance(spec.quota, Quotas) else None
+                places = [self.request.at(quota=size) for size in sizes]
             else:
-                steps.append((compute, [(counts_at, self._cut_at(spec))], None))
-        return steps
+                places = [self.request.at(threshold=threshold_of(spec))]
+            steps.append((compute, [readers.setdefault((reader, at), len(readers)) for at in places], weights))
+        return list(readers), steps
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_steps"}  # the rest makes them again
-
-    def _cut_at(self, spec: Spec) -> int:
-        if spec.measure.needs_quota:
-            return self.request.at(quota=quota_sizes(spec.quota, self.cases)[0][0])
-        return self.request.at(threshold=threshold_of(spec))
+        return {name: value for name, value in self.__dict__.items() if name != "steps"}  # the rest makes them again
 
 
 def threshold_of(spec: Spec) -> float:
@@ -95,13 +95,9 @@ def _losses(spec: Spec) -> LossOptions:
     )
 
 
-def plan_sweeps(specs: Sequence[Spec], cases: float) -> tuple[SweepPlan, ...]:
-    """Group the specs by tie rule and list what each group needs from a pass over the ranking."""
-    return _planned(tuple(specs), cases)
-
-
 @lru_cache(maxsize=16)
-def _planned(specs: tuple[Spec, ...], cases: float) -> tuple[SweepPlan, ...]:
+def plan_sweeps(specs: tuple[Spec, ...], cases: float) -> tuple[SweepPlan, ...]:
+    """Group the specs by tie rule and list what each group needs from a pass over the ranking."""
     plans = []
     for ties in dict.fromkeys(spec.ties for spec in specs):
         group = tuple(spec for spec in specs if spec.ties == ties and spec.measure.part != "ranking")
@@ -117,16 +113,25 @@ def _planned(specs: tuple[Spec, ...], cases: float) -> tuple[SweepPlan, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """The values of specs on one ranking, and the sums that they came from: nothing has to be swept again."""
+    """The values of specs on one ranking, and the sums that they came from: nothing has to be swept again.
+
+    ``cuts``: of measures at a quota that counts in each batch, the cuts of all batches together.
+    """
 
     values: Mapping[Spec, float]
     sums: tuple[tuple[SweepPlan, NDArray[np.float64]], ...]
+    cuts: Mapping[Spec, Counts] = field(default_factory=dict)
 
     def cut(self, spec: Spec) -> Counts:
         """The four cells at the threshold or quota of one of the specs, as plain numbers."""
+        if spec in self.cuts:
+            return self.cuts[spec]
         for plan, vector in self.sums:
             if plan.ties == spec.ties:
-                return counts_at(vector, plan._cut_at(spec)).plain()
+                readers, steps = plan.steps
+                _, (place, *_), _ = steps[plan.specs.index(spec)]
+                at = readers[place][1]
+                return Counts(*vector[at : at + len(CUT)].tolist())
         raise KeyError(str(spec))
 
 
@@ -134,7 +139,7 @@ def compute(specs: Sequence[Spec], ranking: Ranking) -> Computed:
     """The values of specs on one ranking, from one pass for each tie rule among them."""
     values: dict[Spec, float] = {}
     sums = []
-    for plan in plan_sweeps(specs, ranking.cases):
+    for plan in plan_sweeps(tuple(specs), ranking.cases):
         ordered = ranking.resolved(plan.ties)
         if plan.specs:
             vector = sweep(ordered, plan.request)
@@ -152,7 +157,7 @@ def why_inapplicable(one: Measure, sample: Sample) -> str:
         return "the scores are not probabilities: some lie outside [0, 1]"
     if one.scores in ("finite", "distance") and not sample.are_finite:
         return "some scores are infinite, and here their values matter"
-    if one.scores == "distance" and not sample.are_summable:
+    if one.scores == "distance" and max(-sample.low, sample.high) > LARGEST_SUMMED:
         return "some scores lie beyond ±1e100, too far out to be added up"
     return ""
 
@@ -192,7 +197,13 @@ def compute_one(
     cut = None
     check_threshold(spec, sample)
     if one.of_worth:
-        value = value_at(spec, sample)
+        if sample.worth is None:
+            raise InputError("worth", f"is missing: {one.name} needs the worth of each row", "give {worth}")
+        cases = float(sample.row_weight.sum())
+        sizes, shares = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, cases)
+        cuts = (taken_rows(sample, size, threshold_of(spec)) for size in sizes)
+        values = [float(one.compute(value_sums(sample, taken))) for taken in cuts]
+        value = float(np.dot(values, shares))  # over several quotas their mean
     elif one.needs_threshold:  # one pass over the rows; no sort needed
         above, positive = sample.score > np.float64(threshold_of(spec)), sample.positive
         sides = (above & positive, above & ~positive, ~above & positive, ~above & ~positive)
@@ -202,17 +213,6 @@ def compute_one(
     else:
         value = compute([spec], rank(sample)).values[spec]
     return value, why_undefined(one, n_pos, n_neg, cut) if value != value else ""
-
-
-def value_at(spec: Spec, sample: Sample) -> float:
-    """A measure of worth on one list; over several quotas their mean."""
-    if sample.worth is None:
-        raise InputError("worth", f"is missing: {spec.measure.name} needs the worth of each row", "give {worth}")
-    if spec.quota is None:
-        return float(spec.measure.compute(value_sums(sample, taken_rows(sample, None, threshold_of(spec)))))
-    sizes, shares = quota_sizes(spec.quota, float(sample.row_weight.sum()))
-    values = [float(spec.measure.compute(value_sums(sample, taken_rows(sample, size, 0.0)))) for size in sizes]
-    return float(np.dot(values, shares))
 
 
 def check_threshold(spec: Spec, sample: Sample) -> None:
@@ -306,6 +306,17 @@ class ClassSums:
         with np.errstate(all="ignore"):
             return spec.measure.compute(self, **spec.arguments)
 
+    def settled(self, spec: Spec) -> Any:
+        """The same, at an end of its range where rounding alone keeps it from there.
+
+        Weights round: 1 + 2⁻⁵² has no logit, and 1 − 2⁻⁵² would look as if it had been seen to vary.
+        """
+        value = self.value(spec)
+        with np.errstate(invalid="ignore"):
+            for end in spec.measure.range if spec.measure.reads != "probabilities" else ():
+                value = np.where(np.abs(value - end) < _ROUNDING, end, value)
+        return value
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnOrder:
@@ -357,11 +368,17 @@ class ClassTotals:
     def row_information(self) -> Floats:
         """Information score of each row in nats, with the sample's own shares of the classes as the prior."""
         assert self.sample.facts is not None
-        true, truth = self.sample.facts.true, self.decisions.truth
-        prior = (truth / truth.sum())[self.sample.code]
+        prior, code = self.decisions.truth / self.decisions.truth.sum(), self.sample.code
         with np.errstate(all="ignore"):
-            gain, loss = np.log(true) - np.log(prior), np.log1p(-prior) - np.log1p(-true)
-        return np.asarray(np.where(true >= prior, gain, loss))
+            gain, loss = self.log_true[0] - np.log(prior)[code], np.log1p(-prior)[code] - self.log_true[1]
+        return np.asarray(np.where(self.sample.facts.true >= prior[code], gain, loss))
+
+    @cached_property
+    def log_true(self) -> tuple[Floats, Floats]:
+        """The logarithms of the real class's score and of what is left of 1, of each row."""
+        assert self.sample.facts is not None
+        with np.errstate(all="ignore"):
+            return np.log(self.sample.facts.true), np.log1p(-self.sample.facts.true)
 
     @cached_property
     def information(self) -> float:
@@ -426,13 +443,7 @@ class ClassTotals:
 
     def values(self, specs: Sequence[Spec]) -> dict[Spec, float]:
         """The value of each spec."""
-        values = {}
-        for spec, sums in self.sums_with_means(specs).items():
-            value, one = float(sums.value(spec)), spec.measure
-            # weights round: 1 + 2⁻⁵² has no logit, and 1 − 2⁻⁵² would look as if it had been seen to vary
-            near = (end for end in one.range if one.reads != "probabilities" and abs(value - end) < _ROUNDING)
-            values[spec] = next(near, value)
-        return values
+        return {spec: float(sums.settled(spec)) for spec, sums in self.sums_with_means(specs).items()}
 
 
 def why_inapplicable_to_classes(one: Measure, sample: ClassSample) -> str:

@@ -24,7 +24,7 @@ from ..errors import InputError, UndefinedWarning, show
 from ..quotas import Quotas, parse_quota
 from ..ranking import Ties
 from ..reference import documented, explain
-from ..types import IntervalMethod, Label, Labels, ScoreMatrix, Scores
+from ..types import Better, IntervalMethod, Label, Labels, ScoreMatrix, Scores
 from ..validate import Rule, check_flag, check_number, one_of
 
 P = ParamSpec("P")
@@ -100,6 +100,12 @@ class Measure:
     ``batch_mean``: of a list in batches it is the mean over them, as search engines are judged query by query.
     ``own``: declared by the user, so it is computed only where it is named. ``remake``: how to make it in another
     process, where it may not be declared yet; empty for the measures of the catalogue.
+
+    From these follow: ``needs_quota`` and ``needs_threshold``, whether it is read at a cut of that kind; ``of_worth``,
+    whether it reads what rows are worth (at a quota, or else at a threshold); ``of_one_score``, whether it reads one
+    score for each case, of two classes, and nothing else; ``by_batch``, whether batches are read one by one: at a
+    quota, or because it is a mean over them; ``sums_classes``, whether each class adds a part of its own, also one of
+    few cases.
     """
 
     title: str
@@ -107,7 +113,7 @@ class Measure:
     formula: str
     latex: str
     reference: str
-    better: Literal["higher", "lower"] = "higher"
+    better: Better = "higher"
     range: tuple[float, float] = (0.0, 1.0)
     undefined: str = ""
     needs: tuple[Need, ...] = ()
@@ -147,8 +153,23 @@ class Measure:
     compute: Callable[..., Any] = field(default=lambda: None)
     params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
+    needs_quota: bool = field(init=False, repr=False)
+    needs_threshold: bool = field(init=False, repr=False)
+    of_worth: bool = field(init=False, repr=False)
+    of_one_score: bool = field(init=False, repr=False)
+    by_batch: bool = field(init=False, repr=False)
+    sums_classes: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        at_quota = self.family == "quota" and self.part == "cut"
+        follows = {"needs_quota": at_quota, "by_batch": at_quota or self.batch_mean}
+        follows |= {"needs_threshold": self.family == "threshold", "of_worth": self.family == "value"}
+        follows["of_one_score"] = self.family not in ("value", "classes", "other")
+        follows["sums_classes"] = (
+            self.by_class or self.mean == "macro" or (self.mean == "weighted" and bool(self.areas))
+        )
+        for name, value in follows.items():
+            object.__setattr__(self, name, value)
         if not self.undefined:
             both = set(BOTH) <= set(self.needs)
             causes = ["a class is missing"] if both else [f"there are {NEEDS[n]}" for n in BOTH if n in self.needs]
@@ -207,16 +228,6 @@ class Measure:
         return hash(self.name)
 
     @property
-    def of_one_score(self) -> bool:
-        """Whether it reads one score for each case, of two classes, and nothing else of it."""
-        return self.family not in ("value", "classes", "other")
-
-    @property
-    def sums_classes(self) -> bool:
-        """Whether each class adds a part of its own, also one of few cases."""
-        return self.by_class or self.mean == "macro" or (self.mean == "weighted" and bool(self.areas))
-
-    @property
     def section(self) -> str:
         """Its section in tables."""
         if self.family != "classes":
@@ -229,26 +240,6 @@ class Measure:
         yes = "yes: the true probabilities have the best expected value"
         no = "no: probabilities other than the true ones can have a better expected value"
         return "" if self.proper is None else yes if self.proper else no
-
-    @property
-    def needs_quota(self) -> bool:
-        """Whether it is a measure at a quota."""
-        return self.family == "quota" and self.part == "cut"
-
-    @property
-    def by_batch(self) -> bool:
-        """Whether batches are read one by one: at a quota, or because it is a mean over them."""
-        return self.needs_quota or self.batch_mean
-
-    @property
-    def needs_threshold(self) -> bool:
-        """Whether it is a measure at a threshold."""
-        return self.family == "threshold"
-
-    @property
-    def of_worth(self) -> bool:
-        """Whether it reads what rows are worth; at a quota, or else at a threshold."""
-        return self.family == "value"
 
     def __repr__(self) -> str:
         arrow = "↑" if self.better == "higher" else "↓"
@@ -407,30 +398,23 @@ def measure(name: str, *, several: bool = False) -> Measure:
                 combine(Spec(of_two))
                 means.append(f"{mean}({name})")
         if means:
-            remedy = f"choose a mean over the classes: {', '.join(means)}"
+            remedy = f"choose a mean over the classes: {', '.join(means)}; of two, score the positive class alone"
             raise InputError("measure", f"is {show(name)}, which each class has for itself", remedy)
     top = re.fullmatch(r"top_?(\d+)(_accuracy)?", str(name))
-    names = [*_several] if several else [*_measures, *_by_alias, *_several]
-    near = [f"top_t_accuracy(t={top[1]})"] if top else _nearest(str(name), names)
+    wanted = str(name).lower()[:60]  # longer than any name: comparing letters takes time by their number
+    words = set(re.split(r"[\W_]+", wanted)) - {""}
+    likeness = {
+        known: difflib.SequenceMatcher(None, wanted, known).ratio()
+        + len(words & set(known.split("_"))) / max(len(words), 1)
+        for known in ([*_several] if several else [*_measures, *_by_alias, *_several])
+    }
+    # the three most likely meant: those with a word in common come before those with like letters
+    near = [f"top_t_accuracy(t={top[1]})"] if top else sorted(likeness, key=likeness.__getitem__, reverse=True)[:3]
     kind = "a measure of several classes" if several else "in the catalogue"
     problem = f"is {show(name)}, which is not {kind}"
     if failed:
         problem += f" (and {'; '.join(f'{entry} declares no measures: {why}' for entry, why in failed.items())})"
     raise InputError("measure", problem, f"did you mean {', '.join(near)}?")
-
-
-def _nearest(name: str, names: Sequence[str]) -> list[str]:
-    """The three names that are most likely meant: those with a word in common come before those with like letters."""
-    wanted = name.lower()[:60]  # longer than any name: comparing letters takes time by their number
-    words = set(re.split(r"[\W_]+", wanted)) - {""}
-    return sorted(
-        dict.fromkeys(names),
-        key=lambda known: (
-            difflib.SequenceMatcher(None, wanted, known).ratio()
-            + len(words & set(known.split("_"))) / max(len(words), 1)
-        ),
-        reverse=True,
-    )[:3]
 
 
 @dataclass(frozen=True)
@@ -443,9 +427,6 @@ class Spec:
     threshold: float | None = None
     ties: Ties = "expected"
 
-    def __str__(self) -> str:
-        return self._text
-
     def __hash__(self) -> int:
         return self._hash
 
@@ -456,8 +437,7 @@ class Spec:
     def _hash(self) -> int:
         return hash((self.measure, self.options, self.quota, self.threshold, self.ties))
 
-    @functools.cached_property
-    def _text(self) -> str:
+    def __str__(self) -> str:
         options, quota = [*self.options], self.quota
         if quota is None and self.measure.batch_mean:  # the cut of a search measure: ndcg@10
             quota, options = dict(options).get("k"), [option for option in options if option[0] != "k"]
@@ -473,12 +453,12 @@ class Spec:
         return f"{text}@{at}"
 
     @property
-    def better(self) -> Literal["higher", "lower"]:
+    def better(self) -> Better:
         """Which values are better."""
         return self.measure.better
 
-    @property
-    def arguments(self) -> dict[str, Any]:
+    @functools.cached_property
+    def arguments(self) -> Mapping[str, Any]:
         """The measure's own options."""
         return dict(self.options)
 
@@ -585,10 +565,21 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     return Spec(one, tuple(chosen), quota, threshold, ties)
 
 
-def check_prior(prior: Any, name: str) -> None:
-    """A given prior must be in (0, 1]: nothing is a multiple of no positives."""
-    if check_number(prior, name, 0.0, 1.0) == 0:
-        raise InputError(name, "is 0, which leaves nothing to compare with", "it must lie in (0, 1]")
+def check_number_but(value: Any, name: str, excluded: float, problem: str, remedy: str, **bounds: Any) -> None:
+    """Raise an error for an option that is not a number within bounds, or is the one number that means nothing."""
+    if check_number(value, name, **bounds) == excluded:
+        raise InputError(name, f"is {excluded:g}, {problem}", remedy)
+
+
+# nothing is a multiple of no positives
+check_prior = functools.partial(
+    check_number_but,
+    excluded=0.0,
+    problem="which leaves nothing to compare with",
+    remedy="it must lie in (0, 1]",
+    low=0.0,
+    high=1.0,
+)
 
 
 def ratio(above: Any, below: Any) -> Any:
@@ -614,7 +605,8 @@ def _public(one: Measure) -> Callable[..., float]:
     ) -> float:
         from .compute import compute_one
 
-        given = {name: options.pop(name) for name in ("worth", "cost", "cut_by") if one.of_worth and name in options}
+        worth = ("worth", "cost", "cut_by") if one.of_worth else ()
+        given = {name: options.pop(name) for name in worth if name in options}
         spec = make_spec(one, options) if options else plain()
         return warned(*compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **given))
 

@@ -13,7 +13,7 @@ from math import exp, inf, isclose
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..class_sample import ClassSample, score_matrix_of
 from ..errors import InputError
@@ -483,34 +483,25 @@ def triplet_loss(
     >>> triplet_loss([[1.0, 0.0]], [[1.0, 0.0]], [[0.0, 1.0]], margin=0.5)
     0.0
     """
-    return float(triplet_losses(anchor, positive, negative, margin, normalize).sum())
-
-
-def triplet_losses(
-    anchor: ArrayLike, positive: ArrayLike, negative: ArrayLike, margin: float, normalize: bool = False
-) -> NDArray[np.float64]:
-    """The loss of each triplet."""
     tables = {"anchor": anchor, "positive": positive, "negative": negative}
-    a, p, n = (_embedding(values, name, normalize) for name, values in tables.items())
+    embeddings = []
+    for argument, values in tables.items():
+        table = score_matrix_of(values, argument).astype(np.float64)
+        if not np.isfinite(table).all():
+            row = int(np.argwhere(~np.isfinite(table))[0][0])
+            raise InputError(argument, "is not finite", "pass finite numbers", row=row)
+        length = np.sqrt((table**2).sum(axis=1))
+        off = np.abs(length - 1.0) > 1e-6
+        if normalize and length.all():
+            table = table / length[:, None]
+        elif off.any():
+            row = int(np.argmax(off))
+            problem = f"has length {length[row]:.6g}, not 1"
+            raise InputError(argument, problem, "scale the rows with {normalize=True}", row=row)
+        embeddings.append(table)
+    a, p, n = embeddings
     if not a.shape == p.shape == n.shape:
         shapes = f"has shape {a.shape}, but positive and negative have {p.shape} and {n.shape}"
         raise InputError("anchor", shapes, "pass one row of the same length for each triplet")
     gap = ((a - p) ** 2).sum(axis=1) - ((a - n) ** 2).sum(axis=1) + margin
-    return np.asarray(np.maximum(gap, 0.0))
-
-
-def _embedding(values: Any, argument: str, normalize: bool) -> NDArray[np.float64]:
-    table = score_matrix_of(values, argument).astype(np.float64)
-    if not np.isfinite(table).all():
-        row = int(np.argwhere(~np.isfinite(table))[0][0])
-        raise InputError(argument, "is not finite", "pass finite numbers", row=row)
-    length = np.sqrt((table**2).sum(axis=1))
-    if normalize and length.all():
-        return np.asarray(table / length[:, None])
-    off = np.abs(length - 1.0) > 1e-6
-    if off.any():
-        row = int(np.argmax(off))
-        raise InputError(
-            argument, f"has length {length[row]:.6g}, not 1", "scale the rows with {normalize=True}", row=row
-        )
-    return table
+    return float(np.maximum(gap, 0.0).sum())

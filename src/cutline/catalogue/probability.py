@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..ranking import Ranking
 from ..sweep import LOG_EPS, Sums
 from ..validate import Rule, check_flag, check_number, check_whole
-from .declare import BOTH, declare, ratio
+from .declare import BOTH, check_number_but, declare, ratio
 
 
 def log_losses(p: Any, eps: float = LOG_EPS, base: float = 2) -> tuple[Any, Any]:
@@ -25,10 +24,6 @@ def _focal_losses(p: Any, gamma: float = 2, alpha: float | None = None, eps: flo
     of_pos, of_neg = log_losses(p, eps)
     of_pos, of_neg = (1.0 - p) ** gamma * of_pos, p**gamma * of_neg
     return (of_pos, of_neg) if alpha is None else (alpha * of_pos, (1.0 - alpha) * of_neg)
-
-
-def _n(s: Sums) -> Any:
-    return s.n_pos + s.n_neg
 
 
 _loss = partial(declare, family="probability", better="lower", interval="loss_score")
@@ -49,7 +44,7 @@ def mean_absolute_error(s: Sums) -> Any:
     >>> mean_absolute_error([1, 0], [0.75, 0.25])
     0.25
     """
-    return ratio(s.absolute, _n(s))
+    return ratio(s.absolute, s.cases)
 
 
 @_loss(
@@ -67,7 +62,7 @@ def brier_score(s: Sums) -> Any:
     >>> brier_score([1, 0], [0.5, 0.5])
     0.25
     """
-    return ratio(s.squared, _n(s))
+    return ratio(s.squared, s.cases)
 
 
 @_loss(
@@ -91,18 +86,21 @@ def root_mean_squared_error(s: Sums) -> Any:
     >>> root_mean_squared_error([1, 0], [0.5, 0.5])
     0.5
     """
-    return np.sqrt(ratio(s.squared, _n(s)))
-
-
-def _check_base(base: Any, name: str) -> None:
-    if check_number(base, name, 0.0, inf, open_ends=True) == 1.0:
-        raise InputError(name, "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
+    return np.sqrt(ratio(s.squared, s.cases))
 
 
 _WEIGHED: dict[str, Rule] = {
     "eps": partial(check_number, low=0.0, high=0.5, open_ends=True),
     "alpha": partial(check_number, low=0.0, high=1.0),
 }
+_check_base = partial(
+    check_number_but,
+    excluded=1.0,
+    problem="but no logarithm has base 1",
+    remedy="use 2 for bits, or 2.718281828459045 for nats",
+    low=0.0,
+    open_ends=True,
+)
 CHECK_LOG: dict[str, Rule] = {"eps": _WEIGHED["eps"], "base": _check_base}
 
 
@@ -123,7 +121,7 @@ def log_loss(s: Sums, base: float = 2, eps: float = LOG_EPS) -> Any:
     >>> log_loss([1, 0], [0.5, 0.5])
     1.0
     """
-    return ratio(0.0 - (s.pos_log + s.neg_log), _n(s)) / log(base)
+    return ratio(0.0 - (s.pos_log + s.neg_log), s.cases) / log(base)
 
 
 @_loss(
@@ -147,11 +145,11 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = LOG
     """
     if alpha is None:
         both = (s.n_pos > 0) & (s.n_neg > 0)
-        share = np.where(both, ratio(s.n_neg, _n(s)), np.nan)
+        share = np.where(both, ratio(s.n_neg, s.cases), np.nan)
     else:
         share = np.asarray(float(alpha))
     # a class that is absent adds nothing, even at a weight of 0 · log 0
-    return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
+    return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), s.cases) / log(2)
 
 
 @_loss(
@@ -171,7 +169,7 @@ def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float
     0.25
     """
     weight = (1.0, 1.0) if alpha is None else (float(alpha), 1.0 - float(alpha))
-    return ratio(0.0 - (weight[0] * s.pos_focal + weight[1] * s.neg_focal), _n(s)) / log(2)
+    return ratio(0.0 - (weight[0] * s.pos_focal + weight[1] * s.neg_focal), s.cases) / log(2)
 
 
 def _entropy(s: Sums, prior: float | None) -> Any:
@@ -180,7 +178,7 @@ def _entropy(s: Sums, prior: float | None) -> Any:
         return np.asarray(-(prior * log(prior) + (1.0 - prior) * log1p(-prior)))
     odds = ratio(s.n_neg, s.n_pos)  # logs of shares by log1p of the odds: 1 − share would lose a rare class's digits
     with np.errstate(all="ignore"):
-        inside = ratio(s.n_pos, _n(s)) * np.log1p(odds) + ratio(s.n_neg, _n(s)) * np.log1p(ratio(1.0, odds))
+        inside = ratio(s.n_pos, s.cases) * np.log1p(odds) + ratio(s.n_neg, s.cases) * np.log1p(ratio(1.0, odds))
         return np.where((s.n_pos > 0) & (s.n_neg > 0), inside, np.nan)
 
 
@@ -211,7 +209,7 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
     1.0
     """
     with np.errstate(invalid="ignore"):
-        return ratio(s.information, _n(s)) / log(2) + 0.0 * _entropy(s, prior)
+        return ratio(s.information, s.cases) / log(2) + 0.0 * _entropy(s, prior)
 
 
 def _information_missing(p: Any, prior: float) -> tuple[Any, Any]:
@@ -239,7 +237,7 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     >>> relative_information_score([1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0])
     1.0
     """
-    return ratio(ratio(s.information, _n(s)), _entropy(s, prior))
+    return ratio(ratio(s.information, s.cases), _entropy(s, prior))
 
 
 @_information(
@@ -261,9 +259,9 @@ def brier_skill(s: Sums, prior: float | None = None) -> Any:
     0.75
     """
     # 1 − share would lose digits where nearly all are positive, so each class has its own share
-    share = ratio(s.n_pos, _n(s)) if prior is None else np.float64(prior)
-    spread = share * (ratio(s.n_neg, _n(s)) if prior is None else 1.0 - share)
-    return 1.0 - ratio(ratio(s.squared, _n(s)), np.where(spread > 0.0, spread, np.nan))
+    share = ratio(s.n_pos, s.cases) if prior is None else np.float64(prior)
+    spread = share * (ratio(s.n_neg, s.cases) if prior is None else 1.0 - share)
+    return 1.0 - ratio(ratio(s.squared, s.cases), np.where(spread > 0.0, spread, np.nan))
 
 
 @declare(
@@ -317,4 +315,4 @@ def hinge_loss(s: Sums) -> Any:
     >>> hinge_loss([1, -1], [2.0, 0.5])
     0.75
     """
-    return ratio(s.pos_hinge + s.neg_hinge, _n(s))
+    return ratio(s.pos_hinge + s.neg_hinge, s.cases)

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, show
 from ..kernels import compiled
@@ -17,7 +18,17 @@ from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
 from ..validate import check_flag, check_function, check_number
-from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, free_name, ratio
+from .declare import (
+    BOTH,
+    Measure,
+    OwnFunction,
+    check_number_but,
+    check_prior,
+    declare,
+    declare_own,
+    free_name,
+    ratio,
+)
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
@@ -388,7 +399,7 @@ _check_g = partial(check_function, arguments="one argument", remedy="pass a func
     part="ranking",
     checks={"g": _check_g},
 )
-def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
+def ranking_score(ranking: Ranking, g: Callable[[NDArray[Any]], ArrayLike]) -> Any:
     """Rosset's family: any non-decreasing g of the place, given as a vectorised function; ties take its mean.
 
     >>> import numpy as np
@@ -460,9 +471,13 @@ def _roc_points(ranking: Ranking) -> tuple[Any, Any]:
     return false, found
 
 
-def _check_part(end: Any, name: str, empty: float) -> None:
-    if check_number(end, name, 0.0, 1.0) == empty:
-        raise InputError(name, f"is {empty:g}, which leaves no part of the ROC curve", "it must lie between 0 and 1")
+_check_part = partial(
+    check_number_but,
+    problem="which leaves no part of the ROC curve",
+    remedy="it must lie between 0 and 1",
+    low=0.0,
+    high=1.0,
+)
 
 
 def partial_span(fpr: float | None, tpr: float | None) -> float:
@@ -486,8 +501,8 @@ def partial_span(fpr: float | None, tpr: float | None) -> float:
     interval="partial_area",
     aliases=("pauc",),
     checks={
-        "fpr": partial(_check_part, empty=0.0),
-        "tpr": partial(_check_part, empty=1.0),
+        "fpr": partial(_check_part, excluded=0.0),
+        "tpr": partial(_check_part, excluded=1.0),
         "standardized": check_flag,
     },
 )
@@ -665,7 +680,7 @@ _NEGLIGIBLE = 40.0  # e⁻⁴⁰: what is left of a chance after so many expecte
 
 
 @documented
-def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> OwnFunction:
+def ranking_measure(name: str, g: Callable[[NDArray[Any]], ArrayLike], *, title: str = "") -> OwnFunction:
     """Register your own Ranking score (Rosset section 2): the sum of g over the places of the positives.
 
     ``g`` is a non-decreasing, vectorised function of the places 1 … n, where 1 is the worst: the profit of a place,

@@ -295,12 +295,6 @@ def balanced_accuracy(c: Counts) -> Any:
     return (ratio(c.tp, c.tp + c.fn) + ratio(c.tn, c.fp + c.tn)) / 2.0
 
 
-def _f(c: Counts, beta: float) -> Any:
-    """Count form: the continuous extension of the harmonic mean to TP = 0, where Eq. 12 reads 0/0."""
-    weight = beta * beta
-    return ratio((1.0 + weight) * c.tp, (1.0 + weight) * c.tp + weight * c.fn + c.fp)
-
-
 @_declare(
     "F1",
     formula="2·TP / (2·TP + FN + FP)",
@@ -316,7 +310,8 @@ def f1(c: Counts) -> Any:
     >>> f1([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.5
     """
-    return _f(c, 1.0)
+    # the count form: the continuous extension of the harmonic mean to TP = 0, where Eq. 12 reads 0/0
+    return ratio(2.0 * c.tp, 2.0 * c.tp + c.fn + c.fp)
 
 
 @_declare(
@@ -334,7 +329,8 @@ def f_beta(c: Counts, beta: float) -> Any:
     >>> round(f_beta([1, 1, 1, 0], [0.9, 0.8, 0.4, 0.1], beta=2), 4)
     0.7143
     """
-    return _f(c, float(beta))
+    weight = float(beta) * float(beta)
+    return ratio((1.0 + weight) * c.tp, (1.0 + weight) * c.tp + weight * c.fn + c.fp)
 
 
 @_declare(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import sys
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -16,11 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, different_lengths
+from ..errors import PYTHON, InputError, LabelWarning, different_lengths, show
+from ..kernels import compiled
+from ..table import pluralize
 from ..validate import AMOUNTS, RULES, check_amount
 from . import rules
 
 Codes = NDArray[np.intp]
+_MOST_SHOWN = 6  # labels beside the positive one that a message lists
 
 
 def check_worth_given(worth: Any, cost: Any, cut_by: str) -> None:
@@ -42,12 +48,10 @@ class Worth:
     cut_by: str = "score"
 
     @classmethod
-    def of(cls, worth: Any, cost: Any, cut_by: str, n: int) -> Worth | None:
-        """From the columns that users give; None where there are none."""
+    def of(cls, worth: Any, cost: Any, cut_by: str, n: int) -> Worth:
+        """From the columns that users give."""
         RULES["cut_by"](cut_by, "cut_by")  # a measure called by itself has no other check
         check_worth_given(worth, cost, cut_by)
-        if worth is None:
-            return None
         if cut_by == "value_per_cost" and cost is None:
             raise InputError("cut_by", "is 'value_per_cost', which needs the cost of each row", "give {cost}")
         columns: list[Any] = []
@@ -115,11 +119,6 @@ class Sample:
         """Whether no score is infinite."""
         return self.low > -np.inf and self.high < np.inf
 
-    @property
-    def are_summable(self) -> bool:
-        """Whether sums of squared scores are numbers: no score lies beyond ±1e100."""
-        return max(-self.low, self.high) <= rules.LARGEST_SUMMED
-
     def part(self, rows: NDArray[Any]) -> Sample:
         """Some of the rows, by number or mask, without their clusters."""
         score, weight = self.score[rows], None if self.weight is None else self.weight[rows]
@@ -160,7 +159,7 @@ def make_sample(
 
     cluster = None if clusters is None else Partition.of(clusters, "clusters", n).codes
     weight = None if sample_weight is None else as_weights(sample_weight, n)
-    valued = Worth.of(worth, cost, cut_by, n)
+    valued = None if worth is cost is None and cut_by == "score" else Worth.of(worth, cost, cut_by, n)
     if valued is not None and cut_by != "score" and low < 0:
         raise InputError("cut_by", f"is {cut_by!r}, but some scores are negative", "pass probabilities as scores")
     if weight is None or weight.all():
@@ -170,6 +169,16 @@ def make_sample(
     cluster = None if cluster is None else renumber(cluster[kept])
     valued = None if valued is None else valued.part(kept)
     return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, n, cluster, valued)
+
+
+def is_matrix(given: Any) -> bool:
+    """Whether scores have a column for each class: two dimensions, a frame, or a list of rows."""
+    shape = getattr(given, "shape", None)
+    if shape is not None:
+        return len(shape) == 2
+    if hasattr(given, "columns") or hasattr(given, "column_names"):
+        return True
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], list | tuple | np.ndarray)
 
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:
@@ -277,41 +286,31 @@ def read_numbers(
         column = column.astype(np.float64)
     elif kind == "b":
         column = column.astype(np.float64)
-    elif kind in "OSU":
-        column, notation = _parse(column, argument, decimal, rows, plain)
+    elif kind in "OSU":  # numbers, and text if every cell of it is a number
+        cells = _single_values(column.tolist(), argument)
+        for row, cell in enumerate(cells):
+            if rules.is_beyond(cell):
+                raise rules.bad_cell("beyond", argument, row)
+            if isinstance(cell, date):
+                raise rules.unusable(argument, "dates")
+            if not isinstance(cell, str) and not hasattr(cell, "__float__"):
+                raise rules.bad_cell("text", argument, row, cell)
+        texts = {row: cell for row, cell in enumerate(cells) if isinstance(cell, str)}
+        notation = rules.find_notation(argument, texts, rows, decimal, plain=plain) if texts else None
+        if notation is not None:
+            unit = 100.0 if notation.percent else 1.0
+            signs = str.maketrans(notation.decimal, ".", f"%{notation.thousands}")
+        for row, text in texts.items():
+            true = text.strip().lower() == "true"
+            cells[row] = true if notation is None else float(text.translate(signs)) / unit
+        column = np.array([float(cell) for cell in cells])
     else:
         names = {"M": "dates", "m": "time spans", "c": "complex numbers"}
         raise rules.unusable(argument, names.get(kind, str(column.dtype)))
-    low, high = float(column.min()), float(column.max())
+    low, high = compiled.extremes(column)
     if low != low:
         raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
     return column, low, high, notation
-
-
-def _parse(
-    values: NDArray[Any], argument: str, decimal: str | None, rows: Sequence[int] | None, plain: bool
-) -> tuple[NDArray[np.float64], rules.Notation | None]:
-    """Objects as floats: numbers, and text if every cell of it is a number; and how the text writes them."""
-    cells = _single_values(values.tolist(), argument)
-    for row, cell in enumerate(cells):
-        if rules.is_beyond(cell):
-            raise rules.bad_cell("beyond", argument, row)
-        if isinstance(cell, date):
-            raise rules.unusable(argument, "dates")
-        if not isinstance(cell, str) and not hasattr(cell, "__float__"):
-            raise rules.bad_cell("text", argument, row, cell)
-    texts = {row: cell for row, cell in enumerate(cells) if isinstance(cell, str)}
-    if not texts:
-        return np.array([float(cell) for cell in cells]), None
-    notation = rules.find_notation(argument, texts, rows, decimal, plain=plain)
-    if notation is None:
-        numbers: Iterable[float] = (text.strip().lower() == "true" for text in texts.values())
-    else:
-        unit, signs = 100.0 if notation.percent else 1.0, str.maketrans(notation.decimal, ".", f"%{notation.thousands}")
-        numbers = (float(text.translate(signs)) / unit for text in texts.values())
-    for row, number in zip(texts, numbers, strict=True):
-        cells[row] = number
-    return np.array([float(cell) for cell in cells]), notation
 
 
 def _single_values(cells: list[Any], argument: str) -> list[Any]:
@@ -336,14 +335,15 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
         row = int(np.argmax(bad))
         raise rules.bad_weight(column[row], row)
     if high == 0:
-        raise rules.no_weight()
+        raise InputError(*rules.NO_WEIGHT)
     return column
 
 
 def check_present(column: NDArray[Any], argument: str) -> None:
     """Raise an error for a number that is NaN, or a date that is none."""
-    for kind, is_gone, shown in (("f", np.isnan, np.nan), ("M", np.isnat, None)):
-        if column.dtype.kind == kind and is_gone(column).any():
+    if column.dtype.kind in "fM":
+        is_gone, shown = (np.isnan, np.nan) if column.dtype.kind == "f" else (np.isnat, None)
+        if is_gone(column).any():
             raise rules.missing(argument, shown, int(np.argmax(is_gone(column))))
 
 
@@ -363,17 +363,17 @@ def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any
         raise error.but(argument=argument if error.argument == "y_true" else error.argument) from None
 
 
-def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    """Which labels are positive, by the rule for labels (see ``rules``); ``pos_label`` may be several."""
-    named = rules.as_labels(pos_label)
-    if len(named) > 1:
-        spelled = set(map(rules.as_text, named))
-        return reduce(np.logical_or, (_is_label(label, one, spelled) for one in named))
-    return _is_label(label, named[0] if named else None, set())
+def is_positive(label: NDArray[Any], pos_label: Any, named: Collection[str] = ()) -> NDArray[np.bool_]:
+    """Which labels are positive, by the rule for labels (see ``rules``); ``pos_label`` may be several.
 
-
-def _is_label(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[np.bool_]:
-    """Which labels are this one; ``named`` are spellings that are meant as they are."""
+    ``named`` are spellings that are meant as they are.
+    """
+    if pos_label is not None:
+        every = rules.as_labels(pos_label)
+        if len(every) > 1:
+            spelled = set(map(rules.as_text, every))
+            return reduce(np.logical_or, (is_positive(label, one, spelled) for one in every))
+        pos_label = every[0] if every else None
     kind = label.dtype.kind
     if kind == "b":
         wanted = True if pos_label is None else rules.wanted_truth(pos_label)
@@ -383,7 +383,31 @@ def _is_label(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[n
     if kind in "iuf":
         check_present(label, "y_true")
         return _numbers(label, pos_label)
-    return _objects(label, pos_label, named)
+    # Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such.
+    if kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
+        label = label.astype("datetime64[us]")
+    cells = _single_values(label.tolist(), "y_true")
+    values = list(dict.fromkeys(cells))
+    if all(isinstance(cell, bool | np.bool_) for cell in values):
+        return is_positive(np.array(cells, dtype=np.bool_), pos_label, named)
+    text = all(isinstance(cell, str) for cell in values)
+    if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in values):
+        beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
+        if beyond is not None:
+            raise rules.bad_cell("beyond", "y_true", beyond)
+        return _numbers(np.array([float(cell) for cell in cells]), pos_label)
+    if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in values):
+        return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label, named)
+    if pos_label is None:
+        raise rules.unclear_labels(_ordered(values))
+    word = rules.as_text(pos_label)
+    texts = list(map(rules.as_text, cells))  # of every cell: 1 and True are equal, and not one label
+    distinct = set(texts)
+    near = {text for text in distinct.difference({word}, named) if text.strip().lower() == word.strip().lower()}
+    if near and word in distinct:
+        row = next(row for row, text in enumerate(texts) if text in near)
+        raise rules.bad_cell("nearly", "y_true", row, texts[row])
+    return _found(np.array([text == word for text in texts], np.bool_), values, pos_label)
 
 
 def check_negatives(
@@ -402,7 +426,7 @@ def check_negatives(
         spelled = {rules.as_text(value) for value in (*neg_label, *rules.as_labels(pos_label))}
         for value in neg_label:
             with suppress(InputError):  # a label that does not occur
-                listed |= _is_label(label, value, spelled)
+                listed |= is_positive(label, value, spelled)
         if not listed.all():
             row = int(np.argmin(listed))
             raise rules.bad_cell("unlisted", "y_true", row, label.tolist()[row])
@@ -417,15 +441,26 @@ def check_negatives(
     else:
         values, numbers = np.unique(rest, return_counts=True) if rest.min() != rest.max() else (rest[:1], rest[:1])
         counts = list(zip(values.tolist(), numbers.tolist(), strict=True))
-    if len(counts) > 1:
-        rules.judge_negatives(pos_label, neg_label, counts)
+    if len(counts) < 2:
+        return
+    counts.sort(key=lambda pair: -pair[1])
+    shown = ", ".join(f"{show(rules.plain_value(v))} ({pluralize(n, 'row')})" for v, n in counts[:_MOST_SHOWN])
+    shown += ", …" if len(counts) > _MOST_SHOWN else ""
+    if neg_label is not None:
+        remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
+        raise InputError("y_true", f"contains several labels besides {show(pos_label)}: {shown}", remedy)
+    said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
 
 
 def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    low, high, limit = label.min(), label.max(), rules.EXACT_INTEGERS
-    if label.dtype.kind == "f" and not np.isfinite([low, high]).all():
+    (low, high), limit = compiled.extremes(label), rules.EXACT_INTEGERS
+    if label.dtype.kind == "f" and not (math.isfinite(low) and math.isfinite(high)):
         raise rules.bad_cell("infinite", "y_true", int(np.argmax(np.isinf(label))))
-    if label.dtype.kind != "f" and (int(high) > limit or int(low) < -limit):
+    if label.dtype.kind != "f" and (high > limit or low < -limit):
         raise rules.bad_cell("beyond", "y_true", int(np.argmax((label > limit) | (label < -limit))))
     if pos_label is not None:
         wanted = rules.wanted_number(pos_label)
@@ -441,34 +476,6 @@ def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         if bool((positive | (label == -1)).all()):
             return positive
     raise rules.unclear_labels(np.unique(label).tolist())
-
-
-def _objects(label: NDArray[Any], pos_label: Any, named: set[str]) -> NDArray[np.bool_]:
-    """Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such."""
-    if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
-        label = label.astype("datetime64[us]")
-    cells = _single_values(label.tolist(), "y_true")
-    every = list(dict.fromkeys(cells))
-    if all(isinstance(cell, bool | np.bool_) for cell in every):
-        return _is_label(np.array(cells, dtype=np.bool_), pos_label, named)
-    text = all(isinstance(cell, str) for cell in every)
-    if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in every):
-        beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
-        if beyond is not None:
-            raise rules.bad_cell("beyond", "y_true", beyond)
-        return _numbers(np.array([float(cell) for cell in cells]), pos_label)
-    if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
-        return _is_label(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label, named)
-    if pos_label is None:
-        raise rules.unclear_labels(_ordered(every))
-    wanted = rules.as_text(pos_label)
-    texts = list(map(rules.as_text, cells))  # of every cell: 1 and True are equal, and not one label
-    distinct = set(texts)
-    near = {text for text in distinct - {wanted} - named if text.strip().lower() == wanted.strip().lower()}
-    if near and wanted in distinct:
-        row = next(row for row, text in enumerate(texts) if text in near)
-        raise rules.bad_cell("nearly", "y_true", row, texts[row])
-    return _found(np.array([text == wanted for text in texts], np.bool_), every, pos_label)
 
 
 def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..class_sample import are_numbers, class_affixes, columns_by_class, sorted_texts, unordered
+from ..class_sample import SUM_TOLERANCE, are_numbers, class_affixes, columns_by_class, sorted_texts, unordered
 from ..errors import InputError, listed, show
 from ..validate import check_column, check_columns, check_list
 from . import rules
@@ -21,6 +21,7 @@ from .profiles import matching, profiles
 if TYPE_CHECKING:
     from .duckdb import DuckTable
 
+NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]  # columns, and the class of each
 
 _CELLS_AT_ONCE = 15_000_000  # of numbers that are on their way into a matrix: 120 MB beside the matrix itself
 MOST_CLASSES = 2000  # chosen by hand: a label with more values is rather a name or a number of the case
@@ -30,7 +31,7 @@ def rows_with(table: DuckTable | MemoryTable, texts: Sequence[str], numbers: Seq
     """The rows that lack nothing in some columns."""
     gone = lacking_rows(chain(table.read(texts, "label"), table.read(numbers, "score")))
     if gone.all():
-        raise rules.all_missing(table.name)
+        raise rules.no_rows(table.name, complete=True)
     return np.flatnonzero(~gone)
 
 
@@ -99,7 +100,11 @@ def find_class_columns(
     a pattern such as ``p_*`` names. Nothing is taken that could be meant otherwise.
     """
     names = [name for name in table.names if name not in taken]
-    possible = [label] if label is not None else _label_columns(table, [n for n in names if n != predicted])
+    possible = [] if label is None else [label]
+    if label is None and not isinstance(table, MemoryTable):  # more than two values, and fewer than rows
+        columns = profiles(table, [name for name in names if name != predicted])
+        few = [p for p in columns if 3 <= p.distinct <= MOST_CLASSES]
+        possible = [p.name for p in few if p.whole or not p.is_number]
     found: list[ClassColumns] = []
     refused: dict[str, InputError] = {}
     for one in possible:
@@ -140,6 +145,8 @@ def _of_label(
     if len(labels) <= 2 and score is None and predicted is None:
         return None
     wide = columns_by_class(columns, labels, all_of_them=score is not None)
+    if wide is not None and score is None:
+        wide = _with_absent_classes(table, wide, columns_by_class(columns, labels, all_of_them=True))
     if wide is not None:
         return ClassColumns(label, *wide, predicted, "columns named after the classes")
     if score is not None:
@@ -153,6 +160,32 @@ def _of_label(
         said = f"{table.name}: several columns have scores of each class in {show(label)}: {listed(models)}"
         raise InputError(None, said, "choose one with {score}, or compare them")
     return None
+
+
+def _with_absent_classes(
+    table: DuckTable | MemoryTable, found: NamedColumns, alike: NamedColumns | None
+) -> NamedColumns:
+    """The columns of the labels that occur, and those of classes without a case, which a model may predict as well.
+
+    ``alike`` are those that could be meant. They are classes if they fill up each row to a sum of 1.
+    """
+    classes = dict(zip(*alike, strict=True)) if alike is not None else {}
+    more = {}
+    for column in set(classes) - set(found[0]):
+        try:
+            cells = read_matrix(table, [column], gaps=True)[:, 0]
+        except InputError:  # a column of words
+            continue
+        if np.all((cells >= 0.0) & (cells <= 1.0)):
+            more[column] = cells
+    if not more:
+        return found
+    open_share = 1.0 - read_matrix(table, found[0], gaps=True).sum(axis=1)
+    filled = np.allclose(sum(more.values()), open_share, rtol=0.0, atol=SUM_TOLERANCE)
+    if not filled or np.allclose(open_share, 0.0, rtol=0.0, atol=SUM_TOLERANCE):
+        return found
+    columns = tuple(column for column in classes if column in more or column in found[0])
+    return columns, tuple(classes[column] for column in columns)
 
 
 def models_of_classes(
@@ -237,9 +270,3 @@ def read_classes(
         "dropped": 0 if kept is None else table.count_rows() - len(kept),
     }
     return shared, found
-
-
-def _label_columns(table: DuckTable | MemoryTable, names: Sequence[str]) -> list[str]:
-    """Columns that could contain several classes: more than two values, and fewer than rows."""
-    found = [] if isinstance(table, MemoryTable) else profiles(table, list(names))
-    return [p.name for p in found if 3 <= p.distinct <= MOST_CLASSES and not (p.is_number and not p.whole)]

@@ -24,7 +24,7 @@ from ..partition import Partition
 from ..ranking import Ranking, tie_starts
 from ..runtime import TUNING
 from ..table import pluralize
-from ..types import Floats, Missing
+from ..types import Floats, Missing, TableSource
 from ..validate import check_column, check_columns, check_whole, checked
 from . import rules
 from .duckdb import Machine
@@ -42,8 +42,8 @@ _NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
 _SECOND = ("bucket_b", "low_b", "high_b")
 LEFT_OUT = -1  # the bucket of rows without a label or a score
 # Each pair makes buckets finer where a probability, or one minus it, is about c; w is its share of the buckets. With
-# these the bounds of an AUC are about as close for probabilities around 1/2 and 1e-5 as around 1/100.
-RATIOS = ((2.0**-2, 1.0), (2.0**-9, 2.0**-2), (2.0**-16, 2.0**-4))
+# these the bounds of an AUC are four times as far apart for probabilities around 1e-5 as around 1/2, twice around 1e-3.
+RATIOS = ((2.0**-2, 1.0), (2.0**-9, 2.0**-1), (2.0**-16, 2.0**-2))
 NO_BATCHES = ("worth", "is not summed in each of several batches", "leave {batch} out")
 Side = Literal["middle", "best", "worst"]
 
@@ -120,7 +120,13 @@ class Counted:
     def words(self) -> str:
         """What the counts are, in words."""
         kind = "bucket" if self.has_buckets else "distinct score"
-        return f"counts of {pluralize(len(self.whole.pos), kind)} for {self.cases:,} cases"
+        return f"counts of {pluralize(self.n_buckets, kind)} for {self.cases:,} cases"
+
+    @property
+    def n_buckets(self) -> int:
+        """Buckets or scores that have cases; a bucket that was resolved counts once."""
+        whole = self.whole
+        return len(whole.pos if whole.bucket is None else np.unique(whole.bucket))
 
     def only(self, rows: NDArray[np.intp]) -> Counted:
         """Some of the rows, by number."""
@@ -262,7 +268,10 @@ class Counted:
         if min(int(side.sum()) for side in (self.pos, self.neg)) < least:
             raise InputError("min_cell", f"is {least:,}, but a class has fewer cases", "share no counts")
         numbers, place = np.unique(self.bucket, return_inverse=True)
-        upper = np.append([_roundest(a, b) for a, b in zip(numbers[:-1], numbers[1:] - 1, strict=True)], numbers[-1])
+        # between two buckets, the number that the largest power of two divides: the highest bits that both ends share
+        last = numbers[1:] - 1
+        low_bits = np.maximum(np.frexp((np.maximum(numbers[:-1], 1) - 1) ^ last)[1] - 1, 0)
+        upper = np.append(last >> low_bits << low_bits, numbers[-1])
         roundness = np.append(upper[:-1] & -upper[:-1], 2**62)  # the largest power of two that divides the number
         cell = np.arange(len(numbers))  # of each bucket: the last bucket of the joined ones
         while True:
@@ -287,14 +296,6 @@ class Counted:
             low = np.where(lower < 0, 0.0, np.minimum(np.nextafter(low, 1.0), high))
         described = {**self.described, "min_cell": str(least)}
         return replace(self, low=low, high=high, bucket=number, described=described)
-
-
-def _roundest(first: int, last: int) -> int:
-    """The number from ``first`` to ``last`` that the largest power of two divides."""
-    step = 1
-    while (last // (2 * step)) * 2 * step >= first and 2 * step <= last:
-        step *= 2
-    return int(last) // step * step
 
 
 def ratio_place(p: Any) -> Any:
@@ -483,7 +484,7 @@ class CountTable(dict[str, list[Any]]):
     **dict.fromkeys(("score", "positives", "negatives", "rows", "low", "high", "batch", "worth"), check_column),
 )
 def merge_counts(
-    counts: Sequence[Any],
+    counts: Sequence[TableSource],
     *,
     score: str | None = None,
     positives: str | None = None,

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,10 +35,19 @@ from .sql_table import (
     role_word,
 )
 
-_DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
+_DATABASES = {
+    "postgres": "postgres",
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
+# How a file of a database begins: DuckDB's has eight bytes of a checksum first, and its version behind its name.
+_DATABASE_FILES = {"sqlite": rb"SQLite format 3\0", "duckdb": rb"(?s:.{8})DUCK(?s:..)\0\0"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
-_COPY = "cutline_rows"  # a temporary table
+_COPY, _TYPED = "cutline_rows", "cutline_numbers"  # temporary tables
 _SMALL_BYTES = 2**26  # of text that is copied before it is asked: every look at a file of text parses it again
+_NOT_NUMBERS = "a score is NaN that was a number first"
 _FIRST_ROWS, _FEW_LABELS = 1000, 10  # rows that show what cells a label has, and how many it has
 
 
@@ -83,10 +92,14 @@ class DuckTable(SqlTable):
         self.relation, self.run, self.interrupt, self.files = relation, run, interrupt, files
         self.understood = () if files is None else files.understood
         self._held: dict[str, NDArray[Any]] = {}
+        self._grouped: set[str] = set()  # columns of a copy whose distinct cells are a table
         self.profiled: dict[str, Any] = {}  # of columns whose profiles were made (see ``profiles``)
         self.is_small = False  # a file of text whose cells have room in memory
         # the rows with their numbers in the source, from 0, also where a condition left some out
-        self.row = _unused("cutline_row", columns)  # what SQL calls that number
+        self.row = "cutline_row"  # what SQL calls that number, as it calls no column: of two alike it takes the user's
+        taken = {column.sql.strip('"').casefold() for column in columns}  # DuckDB ignores case
+        while self.row in taken:
+            self.row += "_"
         self.numbered = f"(SELECT *, row_number() OVER () - 1 AS {self.row} FROM {relation})"
         self.is_filtered = False
 
@@ -128,14 +141,21 @@ class DuckTable(SqlTable):
         columns = [self.column(name, role).sql for name in names]
         return columns if role == "score" else [f"CAST({sql} AS VARCHAR)" for sql in columns]
 
-    def count_rows(self) -> int:
-        """How many rows it has."""
-        return int(self.aggregate(["count(*)"])[0])
+    def cells(self, column: Column) -> str:
+        """The distinct cells of a column, and the rows that each stands for (``cutline_n``); of a copy found once."""
+        sql = f"SELECT {column.sql}, count(*) AS cutline_n FROM {self.relation} GROUP BY {column.sql}"
+        if self.relation != _COPY:
+            return f"({sql})"
+        name = f"cutline_{column.sql}"
+        if name not in self._grouped:
+            self.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
+            self._grouped.add(name)
+        return name
 
     def values_of(self, name: str, most: int) -> list[Any]:
         """Distinct values of a column, in order, at most so many."""
-        cell = self.named[name].sql
-        found = f"SELECT DISTINCT {cell} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
+        column = self.named[name]
+        found = f"SELECT {column.sql} AS v FROM {self.cells(column)} ORDER BY v NULLS LAST LIMIT {most + 1}"
         return [value for (value,) in self.rows(found) if value is not None][:most]
 
     def values(self, expressions: Sequence[str]) -> list[NDArray[Any]]:
@@ -167,7 +187,7 @@ class DuckTable(SqlTable):
         """The same columns of another relation, whose rows have other numbers than in the source if it is filtered."""
         columns = [replace(column, name=column.heading) for column in self.columns]
         table = DuckTable(self.name, columns, relation, self.run, self.interrupt, self.files)
-        table.is_small = self.is_small and relation != _COPY
+        table.is_small = self.is_small and relation not in (_COPY, _TYPED)
         table.numbered, table.is_filtered = numbered or table.numbered, bool(numbered)
         return table
 
@@ -179,16 +199,15 @@ class DuckTable(SqlTable):
             if len(duckdb.extract_statements(f"SELECT (\n{condition}\n)")) != 1:
                 raise InputError(None, "is more than a condition")
         named = [f"{sql} AS {DUCKDB.name(name)}" for name, sql in cells.items()]
-
-        def filtered(relation: str, columns: list[str]) -> str:
+        columns, filtered = [column.sql for column in self.columns], []
+        for relation, own in ((self.relation, columns), (self.numbered, [*columns, self.row])):
             # the table's own columns have names that no condition has, so that it finds only those that it names
-            hidden = [f'{sql} AS "cutline {k}"' for k, sql in enumerate(columns)]
-            back = ", ".join(f'"cutline {k}" AS {sql}' for k, sql in enumerate(columns))
+            hidden = [f'{sql} AS "cutline {k}"' for k, sql in enumerate(own)]
+            back = ", ".join(f'"cutline {k}" AS {sql}' for k, sql in enumerate(own))
             rows = f"SELECT {', '.join([*hidden, *named])} FROM {relation}"
-            return f"(SELECT {back} FROM ({rows}) WHERE coalesce(CAST((\n{condition}\n) AS BOOLEAN), false))"
-
-        columns = [column.sql for column in self.columns]
-        return self._read_from(filtered(self.relation, columns), filtered(self.numbered, [*columns, self.row]))
+            kept = f"WHERE coalesce(CAST((\n{condition}\n) AS BOOLEAN), false)"
+            filtered.append(f"(SELECT {back} FROM ({rows}) {kept})")
+        return self._read_from(*filtered)
 
     def source_row(self, row: int) -> int:
         """The number of a row in the source."""
@@ -203,8 +222,13 @@ class DuckTable(SqlTable):
             wanted = self._plain_cells(roles)
             cells = self.values(list(wanted.values()))
             numbers = [cells[k] for k, (role, _) in enumerate(wanted) if role in ("y_score", "sample_weight")]
-            if not all(rules.are_plain(np.ma.getdata(column)) for column in numbers):
-                return None
+            for sizes in (np.abs(np.ma.getdata(column)) for column in numbers):
+                # none may be too long, nor may it be unclear what points separate: the text tells
+                if not sizes.max() < rules.EXACT_INTEGERS:
+                    return None
+                sure = (sizes >= 1000) | ((sizes < 1) & (sizes > 0))
+                if not (sure.any() or (np.abs(sizes * 1e3 - np.round(sizes * 1e3)) > 1e-6).any()):
+                    return None
             plain = replace(roles, pos_label=None, neg_label=None, missing="error")
             rows = MemoryTable(self.name, [name for _, name in wanted], cells.__getitem__).rows(plain)
         except InputError:
@@ -231,9 +255,17 @@ class DuckTable(SqlTable):
             models |= {m: f"(0.0 - {models[m]})" for m, name in roles.scores.items() if name in roles.negate}
             cells = {"y": code} | {f"s{k}": sql for k, sql in enumerate(models.values())}
             cells |= {f"k{k}": f"({condition})" for k, condition in enumerate(lacks)}
-            relation = f"SELECT {', '.join(f'{sql} AS {name}' for name, sql in cells.items())} FROM {self.relation}"
+            cells |= {column.sql: column.sql for columns in keys.values() for column in columns}
+            selected = f"SELECT {', '.join(f'{sql} AS {name}' for name, sql in cells.items())} FROM {self.relation}"
+            table, relation = self, f"({selected})"
+            # text is parsed once: its numbers take less room than the sort that follows
+            is_text = self.files is not None and self.files.kind != "parquet"
+            if is_text and self.relation != _COPY and not self.is_filtered:
+                self.execute(f"CREATE OR REPLACE TEMP TABLE {_TYPED} AS {selected}")
+                table, relation, code = self._read_from(_TYPED), _TYPED, "y"
+                models = {model: f"s{k}" for k, model in enumerate(models)}
             # DuckDB may cast while it parses a file, where TRY_CAST raises an error
-            rows, labelled, positives, *found = self.rows(f"SELECT {', '.join(terms)} FROM ({relation})")[0]
+            rows, labelled, positives, *found = self.rows(f"SELECT {', '.join(terms)} FROM {relation}")[0]
         except InputError:
             return None
         if not rows or labelled != rows or any(found[: len(lacks)]):
@@ -248,7 +280,7 @@ class DuckTable(SqlTable):
             n = int(positives)
             totals[model] = Totals(rows, n, n, rows - n, low, high, distinct=distinct, sum=total)
         parts = keys["clusters"], None, totals, (), keys["segment"], keys["batch"]
-        return Checked(f"({code} = 1)", models, None, *parts)
+        return Checked(table, f"({code} = 1)", models, None, *parts)
 
     def _plain_cells(self, roles: Roles) -> dict[tuple[str, str], str]:
         """SQL for each role: 1 or 0 of a label, the number of a cell, a key as it stands.
@@ -257,49 +289,45 @@ class DuckTable(SqlTable):
         """
         used = {name: self.column(name, role_word(role)) for role, name in roles.named}
         told = roles.decimal is not None or roles.neg_label or roles.ignore_case
-        odd = any(column.kind in ("collection", "other") or column.is_wide for column in used.values())
+        odd = any(column.kind == "collection" for column in used.values())
+        odd |= any(used[name].kind == "other" for role, name in roles.named if role not in rules.KEYS)
+        odd |= any(used[name].is_wide for role, name in roles.named if role in ("y_score", "sample_weight"))
         # a query may take long: it is not run once more for the labels of its first rows
         if self.files is None or told or odd or len(rules.as_labels(roles.pos_label)) > 1:
             raise InputError(None, "has to be checked")
         signs = frozenset[str]().union(*(file.odd_signs for file in self.files.files))
-
-        def number(column: Column) -> str:
-            cell = column.sql
-            if column.kind != "text":
-                return f"CAST({cell} AS DOUBLE)"
-            odd = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
-            odd += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
-            cast = f"TRY_CAST({cell} AS DOUBLE)"
-            return f"CASE WHEN {' OR '.join(odd)} THEN NULL ELSE {cast} END" if odd else cast
-
-        wanted = {
-            (role, name): used[name].sql if role in rules.KEYS else number(used[name]) for role, name in roles.named
-        }
+        wanted: dict[tuple[str, str], str] = {}
+        for role, name in roles.named:
+            cell, is_text = used[name].sql, used[name].kind == "text"
+            number = f"TRY_CAST({cell} AS DOUBLE)" if is_text else f"CAST({cell} AS DOUBLE)"
+            strange = [f"contains({cell}, '{sign}')" for sign in ("_", "+-") if sign[0] in signs]
+            strange += [f"{cell} < '!'", f"{cell}[-1] <= ' '"] if signs - {"_", "+"} else []
+            if is_text and strange:
+                number = f"CASE WHEN {' OR '.join(strange)} THEN NULL ELSE {number} END"
+            wanted[role, name] = cell if role in rules.KEYS else number
         if roles.label is not None:
-            wanted["y_true", roles.label] = self._plain_positive(used[roles.label], roles.pos_label)
+            # 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others
+            cell, place = used[roles.label].sql, self.columns.index(used[roles.label])
+            first_rows = self.files.files[0].first_rows
+            cells = {row[place] for row in first_rows if len(row) > place}
+            if not first_rows:  # a file that is not read line by line
+                first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
+                cells = {label for (label,) in self.rows(f"SELECT DISTINCT label FROM {first}")}
+            labels = as_column(list(cells), "y_true")
+            positive = is_positive(labels, roles.pos_label)
+            if len(labels) > _FEW_LABELS or (roles.pos_label is not None and np.count_nonzero(~positive) > 1):
+                raise InputError("y_true", "cannot be judged by its distinct cells")  # ``check`` counts its rows
+            values = [DUCKDB.literal(v) if isinstance(v, str) else str(v).lower() for v in labels.tolist()]
+            codes = " ".join(f"WHEN {v} THEN {int(p)}" for v, p in zip(values, positive.tolist(), strict=True))
+            wanted["y_true", roles.label] = f"CAST(CASE {cell} {codes} END AS UTINYINT)"
         return wanted
-
-    def _plain_positive(self, label: Column, pos_label: Any) -> str:
-        """SQL that is 1 or 0 for labels that the first rows have, by the rule for labels in memory; NULL for others."""
-        cell, place = label.sql, self.columns.index(label)
-        assert self.files is not None
-        first_rows = self.files.files[0].first_rows
-        cells = {row[place] for row in first_rows if len(row) > place}
-        if not first_rows:  # a file that is not read line by line
-            first = f"(SELECT {cell} AS label FROM {self.relation} LIMIT {_FIRST_ROWS})"
-            cells = {label for (label,) in self.rows(f"SELECT DISTINCT label FROM {first}")}
-        labels = as_column(list(cells), "y_true")
-        positive = is_positive(labels, pos_label)
-        if len(labels) > _FEW_LABELS or (pos_label is not None and np.count_nonzero(~positive) > 1):
-            raise InputError("y_true", "cannot be judged by its distinct cells")  # ``check`` counts its rows
-        values = [DUCKDB.literal(v) if isinstance(v, str) else str(v).lower() for v in labels.tolist()]
-        codes = " ".join(f"WHEN {v} THEN {int(p)}" for v, p in zip(values, positive.tolist(), strict=True))
-        return f"CAST(CASE {cell} {codes} END AS UTINYINT)"
 
     def load(self, checked: Checked) -> LoadedColumns:
         """The rows in memory, by one query; what was counted before must be what comes now."""
         roles = {"clusters": checked.cluster, "segment": checked.segments, "batch": checked.batch}
-        wanted = _every_score(checked) | ({} if checked.weight is None else {"weight": checked.weight})
+        wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
+        wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+        wanted |= {} if checked.weight is None else {"weight": checked.weight}
         wanted = {name: checked.value(sql) for name, sql in wanted.items()}
         wanted |= {} if checked.kept is None else {"kept": checked.kept}
         wanted |= {} if checked.kept is None and not self.is_filtered else {"row": self.row}
@@ -312,7 +340,8 @@ class DuckTable(SqlTable):
         scores = {model: columns[f"score_{k}"] for k, model in enumerate(checked.scores)}
         each = 1.0 if weight is None else weight
         for model, score in scores.items():
-            _check_numbers(self.name, score)
+            if np.isnan(score).any():
+                raise changed(self.name, _NOT_NUMBERS)
             with np.errstate(all="ignore"):  # an infinite score times a weight of 0, or one beyond all floats
                 weighted = each * score
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, weighted)
@@ -335,9 +364,15 @@ class DuckTable(SqlTable):
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
         # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
         wanted |= {"row": "row_number() OVER ()"} if numbered else {}
+        # no filter is written: DuckDB decides those from statistics, without NaN
+        selected = ", ".join(f"{checked.value(sql)} AS {name}" for name, sql in wanted.items())
+        kept = ""
+        if checked.kept is not None:
+            selected, kept = f"CAST({checked.kept} AS UTINYINT) AS kept, {selected}", "kept DESC, "
         # weights that tie are added up in one order: the same sums in every run, on any number of threads
         last = "" if checked.weight is None else ", positive, weight" + (", row" if numbered else "")
-        return self._batches(checked, wanted, "ORDER BY {kept}score DESC" + last, rows)
+        sql = f"SELECT * FROM (SELECT {selected} FROM {self.relation}) ORDER BY {kept}score DESC{last}"
+        return self._stream(sql, rows)
 
     def groups(self, checked: Checked, model: str, rows: int | None = None) -> Generator[Batch]:
         """The rows added up by score, best first: score, pos, neg."""
@@ -354,17 +389,6 @@ class DuckTable(SqlTable):
         sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"
         return self._stream(sql, rows)
 
-    def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:
-        """Columns of the rows that count. No filter is written: DuckDB decides those from statistics, without NaN."""
-        selected = ", ".join(f"{checked.value(sql)} AS {name}" for name, sql in wanted.items())
-        kept = ""
-        if checked.kept is not None:
-            selected, kept = f"CAST({checked.kept} AS UTINYINT) AS kept, {selected}", "kept DESC, "
-        sql = f"SELECT {selected} FROM {self.relation}"
-        if order:
-            sql = f"SELECT * FROM ({sql}) " + order.replace("{kept}", kept)
-        return self._stream(sql, rows)
-
     def _stream(self, sql: str, rows: int | None) -> Generator[Batch]:
         """The batches of a query, or smaller ones of so many ``rows``."""
         with translate_errors(self.name, self.files), closing(batches(self.run(sql), self.interrupt)) as arriving:
@@ -372,35 +396,12 @@ class DuckTable(SqlTable):
                 kept = batch.pop("kept", None)
                 if kept is not None and not kept.all():
                     batch = {name: column[kept != 0] for name, column in batch.items()}
-                if "score" in batch:
-                    _check_numbers(self.name, batch["score"])
+                if np.isnan(batch["score"]).any():
+                    raise changed(self.name, _NOT_NUMBERS)
                 size = len(next(iter(batch.values())))
                 for first in range(0, size, rows or max(size, 1)):
                     last = first + (rows or size)
                     yield batch if rows is None else {name: column[first:last] for name, column in batch.items()}
-
-
-def _check_numbers(name: str, score: NDArray[Any]) -> None:
-    if np.isnan(score).any():
-        raise changed(name, "a score is NaN that was a number first")
-
-
-def _unused(name: str, columns: Sequence[Column]) -> str:
-    """A name that no column has: of two columns called alike, DuckDB silently takes the first, which is the user's.
-
-    >>> _unused("n", [Column("n", '"N"', "VARCHAR"), Column("p", '"p"', "DOUBLE")])
-    'n_'
-    """
-    taken = {column.sql.strip('"').casefold() for column in columns}  # DuckDB ignores case
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _every_score(checked: Checked) -> dict[str, str]:
-    """SQL for the label and the scores of all models."""
-    scores = {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
-    return {"positive": f"CAST({checked.positive} AS UTINYINT)", **scores}
 
 
 @contextmanager
@@ -436,7 +437,9 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
         table = _of_path(connection, os.fspath(source), query, text, folder)
         files = None if machine.memory_limit is not None else table.files
         if files is not None and files.kind != "parquet":
-            table.is_small = sum(file.bytes for file in files.files) <= _SMALL_BYTES
+            # text is packed to about an eighth
+            sizes = (os.path.getsize(file.path) * (8 if file.packed else 1) for file in files.files)
+            table.is_small = sum(sizes) <= _SMALL_BYTES
         yield table
 
 
@@ -461,20 +464,28 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
 def _of_path(connection: Any, path: str, query: str | None, text: TextFormat, folder: str) -> DuckTable:
     import duckdb
 
-    scheme = re.match(r"^(\w+):", path)
-    if scheme and scheme[1].lower() in _DATABASES and not os.path.exists(path):
+    kind: str | None = None  # of a database, by its first bytes or an address; else a file
+    place = path  # what DuckDB attaches
+    if os.path.isfile(path):
+        head = b""
+        with suppress(OSError), open(path, "rb") as file:  # find_files tells why a file cannot be read
+            head = file.read(16)
+        kind = next((kind for kind, begins in _DATABASE_FILES.items() if re.match(begins, head)), None)
+    elif not os.path.exists(path) and (scheme := re.match(r"^(\w+):", path)):
+        kind = _DATABASES.get(scheme[1].lower())
+        if kind != "postgres" or "://" not in path:
+            place = path.partition(":")[2].removeprefix("//")
+    if kind is not None:
         _only_for_text(text, "a database")
         if query is None:
-            raise InputError(None, "a database needs a query", "add {query='SELECT …'}")
-        kind = _DATABASES[scheme[1].lower()]
-        place = path if kind == "postgres" and "://" in path else path.partition(":")[2].removeprefix("//")
+            raise InputError(None, "a database needs a query", "add query='SELECT …' in Python, or export its rows")
         try:
             connection.execute(f"ATTACH {DUCKDB.literal(place)} AS source (TYPE {kind}, READ_ONLY)")
             connection.execute("USE source")
         except duckdb.Error as error:
             problem = f"the {kind} database cannot be read: {verbatim(sentence(str(error)))}"
             remedy = f"DuckDB's extension {kind!r} must be installed: INSTALL {kind}, which needs a network once"
-            raise InputError(None, problem, remedy) from None
+            raise InputError(None, problem, "" if kind == "duckdb" else remedy) from None
         return _queried(connection, query)
     if query is not None:
         problem = "goes with a DuckDB connection or a database"
@@ -608,24 +619,18 @@ def translate_errors(name: str, files: Files | None) -> Iterator[None]:
 
     try:
         yield
-    except (duckdb.OutOfMemoryException, MemoryError) as error:
-        raise MemoryError(_full(name, str(error))) from None
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except (duckdb.Error, StreamError) as error:
-        message = str(error)
-        if isinstance(error, StreamError) and "Interrupt" in message:
+    except (duckdb.Error, StreamError, MemoryError) as error:
+        message, is_stream = str(error), isinstance(error, StreamError)
+        if isinstance(error, duckdb.InterruptException) or (is_stream and "Interrupt" in message):
             raise KeyboardInterrupt from None
-        if any(words in message for words in ("No space left", "Could not write", "max_temp_directory_size")):
-            raise OSError(_full(name, message)) from None
-        if isinstance(error, StreamError) and ("Out of Memory" in message or "could not allocate" in message):
-            raise MemoryError(_full(name, message)) from None
+        is_memory = isinstance(error, duckdb.OutOfMemoryException | MemoryError)
+        is_memory |= is_stream and ("Out of Memory" in message or "could not allocate" in message)
+        is_disk = any(words in message for words in ("No space left", "Could not write", "max_temp_directory_size"))
+        if is_memory or is_disk:
+            kind = OSError if is_disk and (is_stream or not is_memory) else MemoryError
+            raise kind(
+                f"{name} could not be sorted: {sentence(message)}. The sort needs about 30 bytes for each row in "
+                "memory or in temp_directory; temporary files are removed"
+            ) from None
         unread = InputError(None, f"{name} cannot be read: {verbatim(sentence(message))}")
         raise unread if files is None else describe(files, message) from None
-
-
-def _full(name: str, message: str) -> str:
-    return (
-        f"{name} could not be sorted: {sentence(message)}. The sort needs about 30 bytes for each row in memory or in "
-        "temp_directory; temporary files are removed"
-    )

@@ -118,11 +118,6 @@ class File:
     guessed: tuple[tuple[str, Any], ...] = ()  # options that were found to be needed (see ``TextFormat.guess``)
 
     @property
-    def bytes(self) -> int:
-        """Its size, about; compressed text is some eight times as long when it is unpacked."""
-        return os.path.getsize(self.path) * (8 if self.packed else 1)
-
-    @property
     def is_text(self) -> bool:
         """Whether it consists of cells of text."""
         return self.kind in ("csv", "tsv")
@@ -139,15 +134,16 @@ class Files(NamedTuple):
 
 def find_files(path: str, text: TextFormat, folder: str) -> Files:
     """The files of a path, a pattern, or of standard input (``-``); ``folder`` takes copies."""
+    name = _as_shown(os.path.basename(path.rstrip("/")) or path)
+    files: list[File] = []
     if path == "-":
-        copy = os.path.join(folder, "standard-input")
+        name, copy = "standard input", os.path.join(folder, "standard-input")
         with open(copy, "wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target, 1 << 20)
-        return _settled("standard input", [_open_file(copy, "standard input", text, folder, by_name=False)])
-    found = files_meant(path)
-    if not found:
+        files.append(_open_file(copy, name, text, folder, by_name=False))
+    found = [] if files else files_meant(path)
+    if not found and not files:
         raise InputError(None, f"there is no file {show(path)}", "check its name")
-    files = []
     for k, file in enumerate(found):
         if os.path.isdir(file):
             inside = os.path.join(file, "*.parquet")
@@ -166,7 +162,16 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
                 raise
             raise InputError(None, f"{shown} cannot be read: {error.strerror}", "check its name and rights") from None
         files.append(_open_file(os.path.abspath(file), shown, text, folder, by_name=by_name))
-    return _settled(_as_shown(os.path.basename(path.rstrip("/")) or path), files)
+    first = files[0]
+    for other in files[1:]:
+        if (other.kind, other.packed) != (first.kind, first.packed):
+            said = f"{name} means files of several kinds, such as {first.shown} and {other.shown}"
+            raise InputError(None, said, "give a pattern that means one kind")
+        if other.is_text and sorted(other.names) != sorted(first.names):
+            said = f"{other.shown} has other columns than {first.shown}"
+            raise InputError(None, said, "give files with the same header")
+    understood = dict.fromkeys(words for file in files for words in file.understood)
+    return Files(name, tuple(files), first.kind, tuple(understood))
 
 
 def _as_shown(name: str) -> str:
@@ -197,19 +202,6 @@ def kind_of(name: str) -> tuple[str | None, str]:
     if kind in ("parquet", "excel") and packed:
         raise InputError(None, f"{os.path.basename(name)}: {ending} is compressed inside", "unpack the file first")
     return kind, packed
-
-
-def _settled(name: str, files: list[File]) -> Files:
-    first = files[0]
-    for other in files[1:]:
-        if (other.kind, other.packed) != (first.kind, first.packed):
-            said = f"{name} means files of several kinds, such as {first.shown} and {other.shown}"
-            raise InputError(None, said, "give a pattern that means one kind")
-        if other.is_text and sorted(other.names) != sorted(first.names):
-            said = f"{other.shown} has other columns than {first.shown}"
-            raise InputError(None, said, "give files with the same header")
-    understood = dict.fromkeys(words for file in files for words in file.understood)
-    return Files(name, tuple(files), first.kind, tuple(understood))
 
 
 def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name: bool) -> File:
@@ -341,7 +333,9 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
     records: list[list[str]] = []
     head, size = _Head("", False), _HEAD
     while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
-        head = _without_lines(_read_head(file, size), skipped)
+        with open_bytes(file) as raw:
+            content = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(raw.read(size))
+            head = _without_lines(_Head(content, not raw.read(1)), skipped)
         line = re.split("[\r\n]", head.text.lstrip("\r\n"), maxsplit=1)[0]
         cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
         in_single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)  # all names of the header
@@ -432,19 +426,20 @@ def _is_number(cell: str) -> bool:
 
 def _delimiter(head: _Head, quote: str, shown: str) -> str:
     """The delimiter that splits every record of the head into as many cells as the header, and into most."""
-    header, agreeing = {}, {}
+    header, agreeing = {",": 1}, {}
     for delimiter in _DELIMITERS:
-        records = _records(head, delimiter, quote)
-        n = header[delimiter] = len(records[0]) if records else 0
-        agreeing[delimiter] = all(len(r) == n or (len(r) == n + 1 and not r[-1]) for r in records[1:])
-    best = max((n for delimiter, n in header.items() if agreeing[delimiter]), default=0)
-    if best < 2 < 1 + max(header.values()):  # none fits all lines: the one that splits the header most, so that the
-        return max(header, key=header.__getitem__)  # first other line is named
-    chosen = [delimiter for delimiter, n in header.items() if agreeing[delimiter] and n == best]
-    if best > 1 and len(chosen) > 1:
+        records = _records(head, delimiter, quote) if delimiter in head.text else []
+        if records:
+            n = header[delimiter] = len(records[0])
+            agreeing[delimiter] = all(len(r) == n or (len(r) == n + 1 and not r[-1]) for r in records[1:])
+    best = max((n for delimiter, n in header.items() if agreeing.get(delimiter)), default=0)
+    if best < 2:  # none fits all lines: the one that splits the header most, so that the first other line is named
+        return max(header, key=header.__getitem__)
+    chosen = [delimiter for delimiter, n in header.items() if agreeing.get(delimiter) and n == best]
+    if len(chosen) > 1:
         signs = " or ".join(map(show, chosen))
         raise InputError(None, f"{shown} may be split at {signs}", "choose one with {delimiter}")
-    return chosen[0] if chosen else ","
+    return chosen[0]
 
 
 def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
@@ -469,36 +464,40 @@ def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
 def _scan(file: File) -> tuple[File, bool | None]:
     """One pass over all bytes: whether any line is very long, and ends in different ways; None: they are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-
-    def blocks() -> Iterator[bytes]:
-        with open_bytes(file) as raw:
-            yield from iter(lambda: raw.read(1 << 22), b"")
-
-    line, returns, pairs, without, most = 1, 0, 0, 0, 0
-    last, signs = b"", set()
+    without, most, size, last = 0, 0, 0, b""
+    signs: set[str] = set()
+    ends: set[str] = set()  # the ways in which lines end
     try:
-        for block in blocks():
-            if b"\0" in block:
-                line += block[: block.index(b"\0")].count(b"\n")
-                problem = f"{file.shown} is not a text file (line {line} contains a zero byte)"
-                raise InputError(None, problem, "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}")
-            decoder.decode(block)
-            begins = block.find(b"\n") if line == 1 else -1  # the header may well have them
-            signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), begins + 1) >= 0}
-            line += block.count(b"\n")
-            if b"\r" in block or last == b"\r":
-                returns += block.count(b"\r")
-                pairs += block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
-            for first in range(0, len(block), _SHORT):
-                ends = any(block.find(sign, first, first + _SHORT) >= 0 for sign in (b"\n", b"\r"))
-                without = 0 if ends else without + 1
-                most = max(most, without)
-            last = block[-1:]
+        with open_bytes(file) as raw:
+            for block in iter(lambda: raw.read(1 << 22), b""):
+                if b"\0" in block:
+                    with open_bytes(file) as again:
+                        line = 1 + again.read(size + block.index(b"\0")).count(b"\n")
+                    problem = f"{file.shown} is not a text file (line {line} contains a zero byte)"
+                    remedy = "give CSV, TSV, Parquet or JSON lines, or pass {encoding='utf-16'}"
+                    raise InputError(None, problem, remedy)
+                if not block.isascii() or decoder.getstate()[0]:
+                    decoder.decode(block)
+                header = 0 if ends else block.find(b"\n") + 1  # which may well have them
+                signs |= {sign for sign in _ODD_SIGNS if block.find(sign.encode(), header) >= 0}
+                if b"\r" in block or last == b"\r":
+                    pairs = block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
+                    # one at the end of a block is alone unless the next block begins with a line feed
+                    alone = block.count(b"\r") + (last == b"\r") - block.endswith(b"\r") - pairs
+                    numbers = {"\r\n": pairs, "\r": alone, "\n": block.count(b"\n") - pairs}
+                    ends |= {end for end, number in numbers.items() if number}
+                elif b"\n" in block:
+                    ends.add("\n")
+                for first in range(0, len(block), _SHORT):
+                    is_short = any(block.find(end, first, first + _SHORT) >= 0 for end in (b"\n", b"\r"))
+                    without = 0 if is_short else without + 1
+                    most = max(most, without)
+                last, size = block[-1:], size + len(block)
         decoder.decode(b"", True)
     except UnicodeDecodeError:
         return file, None
-    mixed = returns > 0 and line > 1 and not returns == pairs == line - 1
-    return replace(file, longest=(most + 2) * _SHORT if most else 0, odd_signs=frozenset(signs)), mixed
+    ends |= {"\r"} if last == b"\r" else set()
+    return replace(file, longest=(most + 2) * _SHORT if most else 0, odd_signs=frozenset(signs)), len(ends) > 1
 
 
 # The five bytes that Windows-1252 leaves undefined, as Latin-1 has them: two of them are not one sign.
@@ -532,13 +531,6 @@ def _copied(file: File, parts: Iterator[str], folder: str) -> File:
     with open(copy, "w", encoding="utf-8", newline="") as target:
         target.writelines(parts)
     return replace(file, path=copy, packed="")
-
-
-def _read_head(file: File, size: int) -> _Head:
-    """The first bytes of a file."""
-    with open_bytes(file) as raw:
-        start = raw.read(size)
-        return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
 
 
 @contextlib.contextmanager

@@ -91,7 +91,7 @@ class MemoryTable:
         if roles.missing == "drop":
             gone = lacking_rows(columns.values())
             if gone.all():
-                raise rules.all_missing(self.name)
+                raise rules.no_rows(self.name, complete=True)
             kept, dropped = np.flatnonzero(~gone), int(gone.sum())
             columns = {key: taken_cells(values, kept) for key, values in columns.items()}
         understood: list[str] = []

@@ -85,7 +85,10 @@ def sample_from(
         other = next((name for name, value in (given | {"clusters": clusters}).items() if value is not None), None)
         if other is not None:
             raise InputError(other, "does not go with counts", "leave it out")
-        return _sample_of_counts(y_true, {"score": score, "batch": batch, **counts})
+        with open_source(y_true, None, Machine(), TextFormat()) as table:
+            columns: dict[str, Any] = {"score": score, "batch": batch, **counts}
+            cases = read_counts(table, CountColumns(**columns)).rows()
+        return make_sample(cases.positive, cases.scores["score"]), cases.batch
     if label is None and score is None and weight is None:
         if y_score is None:
             remedy = "pass the scores, or name the columns of a table: {label}, {score}"
@@ -104,10 +107,3 @@ def sample_from(
     how = {"sample_weight": rows.weight, "clusters": rows.clusters}
     how |= {key: rows.scores.get(value, value) if isinstance(value, str) else value for key, value in amounts.items()}
     return make_sample(rows.positive, rows.scores[score], **how), rows.batch
-
-
-def _sample_of_counts(source: Any, columns: dict[str, Any]) -> tuple[Sample, Any]:
-    """The cases that a table of counts stands for, and the batch of each."""
-    with open_source(source, None, Machine(), TextFormat()) as table:
-        rows = read_counts(table, CountColumns(**columns)).rows()
-    return make_sample(rows.positive, rows.scores["score"]), rows.batch

@@ -26,7 +26,7 @@ class SparkTable(SqlTable):
 
     def __init__(self, frame: Any) -> None:
         super().__init__("the table", [Column(name, SPARK.name(name), kind) for name, kind in frame.dtypes])
-        self.frame = frame
+        self.frame, self.where = frame, None  # a DataFrame has no name
 
     def only(self, condition: str, cells: Mapping[str, str]) -> SparkTable:
         """The rows that fulfil a condition on some cells, by name; Spark has names in backticks."""
@@ -42,10 +42,6 @@ class SparkTable(SqlTable):
         except PySparkException as error:
             raise InputError(None, str(error).splitlines()[0]) from None
 
-    def count_rows(self) -> int:
-        """How many rows it has."""
-        return int(self.frame.count())
-
     def brought(self, names: Sequence[str], argument: str) -> Any:
         """Some columns in the memory of the driver; raises an error for an argument where there are too many rows."""
         rows, most = self.count_rows(), TUNING.brought_rows
@@ -53,11 +49,6 @@ class SparkTable(SqlTable):
             problem = f"needs the rows on the driver, and there are {rows:,}: up to {most:,} are brought there"
             raise InputError(argument, problem, "count them in buckets, with their worth: cl.sql(…, {worth}=…)")
         return frame_of(self.frame.select(*map(SPARK.name, dict.fromkeys(names))).toPandas())
-
-    @property
-    def where(self) -> str | None:
-        """Nothing: a DataFrame has no name."""
-        return None
 
     def column(self, name: str, role: str) -> Column:
         """A column by its name; Spark takes P for p unless it is told otherwise."""
@@ -176,7 +167,8 @@ def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -
     checked = check(table, roles)
     rows = next(iter(checked.totals.values())).rows
     if stream is False or (stream is None and rows <= IN_MEMORY):
-        return table.load(checked)
+        assert isinstance(checked.table, DuckTable)
+        return checked.table.load(checked)
     if roles.clusters is not None:
         remedy = "leave it out, or load the rows with {stream=False}"
         raise InputError("clusters", "needs the rows in memory, but this table is streamed", remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,12 +51,6 @@ class Profile:
         unnamed = not self.name.strip() or re.fullmatch(r"Unnamed: \d+|column0*", self.name) is not None
         return self.counts_rows or (unnamed and self.whole and self.distinct > 2)
 
-    @property
-    def is_identifier(self) -> bool:
-        """Whether it is an index, or whole numbers that (nearly) never repeat."""
-        there = self.rows - self.missing
-        return self.is_index or (self.whole and there >= _IDENTIFIERS and self.distinct > 0.9 * there)
-
 
 def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: bool = False) -> list[Profile]:
     """Profiles of columns; ``exact`` counts distinct values in place of an estimate."""
@@ -74,28 +68,34 @@ def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: boo
 
 
 def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[str, Profile]:
-    counts = _counted(table, columns, lambda column: _terms(column, exact), grouped=exact)
+    there = {column.sql: f"NOT ({lacking_sql(DUCKDB, column)})" for column in columns}
+    terms = []
+    for column in columns:
+        cell, number = column.sql, f"TRY_CAST({column.sql} AS DOUBLE)" if column.kind != "other" else "NULL"
+        is_number = DUCKDB.matches(cell, rules.PLAIN.cell) if column.kind == "text" else "true"
+        here = f"FILTER (WHERE {there[cell]})"
+        distinct = "count(*)" if exact else f"approx_count_distinct({cell})"
+        wrong = (f"{there[cell]} AND NOT ({fits})" for fits in (is_number, f"{number} = floor({number})"))
+        own = [_count("true"), _count(there[cell]), f"{distinct} {here}", *map(_count, wrong)]
+        terms.append([*own, f"min({number}) {here}", f"max({number}) {here}"])
     found = []
-    for column, (rows, there, distinct, strange, not_whole, low, high) in zip(columns, counts, strict=True):
+    counts = _counted(table, columns, terms, grouped=exact)
+    for column, (rows, filled, distinct, strange, not_whole, low, high) in zip(columns, counts, strict=True):
         sort = {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.WORD if strange else rules.NUMBER)
-        sort = sort if there else "other"
+        sort = sort if filled else "other"
         plain = sort == rules.NUMBER and low is not None
         whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
         low, high = (float(v) if plain else float("nan") for v in (low, high))
-        facts = rows, rows - there, sort, "", whole, min(distinct, there), low, high, False, strange
+        facts = rows, rows - filled, sort, "", whole, min(distinct, filled), low, high, False, strange
         found.append(Profile(column.name, *facts))
     if not found[0].rows:
         raise rules.no_rows(table.name)
     # numbers that are written plainly need no further look
     odd = [k for k, own in enumerate(found) if columns[k].kind == "text" and own.strange and own.sort != "other"]
-
-    def failing_cells(column: Column) -> list[str]:
-        """Cells that are neither true nor false, and those that are no number in each notation but the plain one."""
-        cells = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:])
-        return [_count(f"{_there(column)} AND NOT {DUCKDB.matches(column.sql, cell)}") for cell in cells]
-
-    patterns = _counted(table, [columns[k] for k in odd], failing_cells, grouped=exact)
-    for k, (no_truth, *failing) in zip(odd, patterns, strict=True):
+    # cells that are neither true nor false, and those that are no number in each notation but the plain one
+    cells, texts = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:]), [columns[k] for k in odd]
+    terms = [[_count(f"{there[c.sql]} AND NOT {DUCKDB.matches(c.sql, cell)}") for cell in cells] for c in texts]
+    for k, (no_truth, *failing) in zip(odd, _counted(table, texts, terms, grouped=exact), strict=True):
         notation = next((n.name for n, fails in zip(rules.NOTATIONS[1:], failing, strict=True) if fails == 0), None)
         sort = rules.TRUTH if no_truth == 0 else rules.WORD if notation is None else rules.NUMBER
         found[k] = replace(found[k], sort=sort, notation=notation or "", strange=min(found[k].strange, *failing))
@@ -109,44 +109,23 @@ def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[
     return {column.sql: own for column, own in zip(columns, found, strict=True)}
 
 
+def _count(condition: str) -> str:
+    return f"coalesce(sum(cutline_n) FILTER (WHERE {condition}), 0)::BIGINT"
+
+
 def _counted(
-    table: DuckTable, columns: Sequence[Column], terms: Callable[[Column], Sequence[str]], *, grouped: bool
+    table: DuckTable, columns: Sequence[Column], terms: Sequence[Sequence[str]], *, grouped: bool
 ) -> list[tuple[Any, ...]]:
     """Aggregates of each column: by one pass over the table, or ``grouped`` over the distinct cells of each.
 
     ``cutline_n`` are the rows that a cell stands for.
     """
     if grouped:
-        cells = f"(SELECT {{cell}}, count(*) AS cutline_n FROM {table.relation} GROUP BY {{cell}})"
-        asked = [f"SELECT {', '.join(terms(column))} FROM {cells.format(cell=column.sql)}" for column in columns]
-        return [table.rows(sql)[0] for sql in asked]
-    groups = [terms(column) for column in columns]
-    asked = [f"SELECT {', '.join(map(', '.join, groups))} FROM (SELECT *, 1 AS cutline_n FROM {table.relation})"]
-    values = iter(table.rows(asked[0])[0] if columns else ())
-    return [tuple(next(values) for _ in group) for group in groups]
-
-
-def _count(condition: str) -> str:
-    return f"coalesce(sum(cutline_n) FILTER (WHERE {condition}), 0)::BIGINT"
-
-
-def _there(column: Column) -> str:
-    """SQL that is true where a cell is not missing."""
-    return f"NOT ({lacking_sql(DUCKDB, column)})"
-
-
-def _terms(column: Column, exact: bool) -> list[str]:
-    """All rows, cells that are there, distinct ones, those that are no plain number or not whole, and the extremes."""
-    cell, there = column.sql, _there(column)
-    number = f"TRY_CAST({cell} AS DOUBLE)" if column.kind != "other" else "NULL"
-    is_number = DUCKDB.matches(cell, rules.PLAIN.cell) if column.kind == "text" else "true"
-    return [
-        _count("true"),
-        _count(there),
-        f"{'count(*)' if exact else f'approx_count_distinct({cell})'} FILTER (WHERE {there})",
-        *(_count(f"{there} AND NOT ({fits})") for fits in (is_number, f"{number} = floor({number})")),
-        *(f"{extreme}({number}) FILTER (WHERE {there})" for extreme in ("min", "max")),
-    ]
+        asked = zip(columns, map(", ".join, terms), strict=True)
+        return [table.rows(f"SELECT {own} FROM {table.cells(column)}")[0] for column, own in asked]
+    every = f"SELECT {', '.join(map(', '.join, terms))} FROM (SELECT *, 1 AS cutline_n FROM {table.relation})"
+    values = iter(table.rows(every)[0] if columns else ())
+    return [tuple(next(values) for _ in own) for own in terms]
 
 
 def is_pattern(table: Any, name: str) -> bool:
@@ -217,7 +196,9 @@ def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
 
 def score_candidates(found: Sequence[Profile]) -> list[str]:
     """The columns of numbers that can be scores, never one that numbers rows: fractions, else whole numbers."""
-    numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
+    there = {profile.name: profile.rows - profile.missing for profile in found}
+    named = [p.name for p in found if p.whole and there[p.name] >= _IDENTIFIERS and p.distinct > 0.9 * there[p.name]]
+    numbers = [p for p in found if p.is_number and not p.is_index and p.name not in named]
     nearly = [profile.name for profile in found if profile.is_nearly_number]  # the cell that is none is then named
     return [p.name for p in numbers if not p.whole] + nearly or [p.name for p in numbers if p.distinct > 1]
 

@@ -27,17 +27,13 @@ from __future__ import annotations
 
 import math
 import re
-import sys
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import PYTHON, InputError, LabelWarning, listed, show
-from ..table import pluralize
+from ..errors import InputError, listed, show
 
 EXACT_INTEGERS = 2**53  # beyond which floats leave whole numbers out
 WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
@@ -73,34 +69,26 @@ class Notation(NamedTuple):
     percent: bool
     thousands: str = ""
 
-    @property
-    def other(self) -> Notation | None:
-        """The one that swaps both marks, where there are two: text that fits both is ambiguous."""
-        return next((n for n in NOTATIONS if n.thousands and n.thousands == self.decimal and self.thousands), None)
 
-
-def _notation(name: str, decimal: str, percent: bool) -> Notation:
-    point = f"[{decimal}]"
-    digits = f"([0-9]+({point}[0-9]*)?|{point}[0-9]+){_EXPONENT}"
-    number = f"{digits}{_BLANK}%" if percent else f"({digits}|{_INFINITE})"
-    return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, percent)
-
-
-def _by_thousands(name: str, decimal: str, mark: str) -> Notation:
-    """1.073,55 beside 729,53. At most 15 digits before the decimal mark: all of them fit into a float."""
+def _notation(name: str, decimal: str, *, percent: bool = False, mark: str = "") -> Notation:
+    """With a mark between thousands 1.073,55 stands beside 729,53: at most 15 digits, which all fit into a float."""
     groups = f"[1-9][0-9]?[0-9]?([{mark}][0-9][0-9][0-9]){{1,4}}"
-    number = f"(({groups}|[0-9]{{1,15}})([{decimal}][0-9]*)?|[{decimal}][0-9]+)"
-    return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, False, mark)
+    whole = f"({groups}|[0-9]{{1,15}})" if mark else "[0-9]+"
+    number = f"({whole}([{decimal}][0-9]*)?|[{decimal}][0-9]+)"
+    if not mark:
+        digits = f"{number}{_EXPONENT}"
+        number = f"{digits}{_BLANK}%" if percent else f"({digits}|{_INFINITE})"
+    return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, percent, mark)
 
 
-PLAIN = _notation("", ".", False)
+PLAIN = _notation("", ".")
 NOTATIONS = (
     PLAIN,
-    _notation("decimal comma", ",", False),
-    _notation("percent", ".", True),
-    _notation("percent, decimal comma", ",", True),
-    _by_thousands("decimal comma, points between thousands", ",", "."),
-    _by_thousands("commas between thousands", ".", ","),
+    _notation("decimal comma", ","),
+    _notation("percent", ".", percent=True),
+    _notation("percent, decimal comma", ",", percent=True),
+    _notation("decimal comma, points between thousands", ",", mark="."),
+    _notation("commas between thousands", ".", mark=","),
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
 _CELLS = (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL, POINTS_CELL, BY_POINTS_CELL, *NOTATION_CELLS)
@@ -110,15 +98,6 @@ _WHOLE = {pattern: re.compile(pattern) for pattern in _CELLS}
 def matches(pattern: str, cell: str) -> bool:
     """Whether a pattern describes a whole cell."""
     return _WHOLE[pattern].fullmatch(cell) is not None
-
-
-def are_plain(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers that text writes plainly need no look at their text: none is too long, nor are points unclear."""
-    sizes = np.abs(numbers)
-    if not sizes.max() < EXACT_INTEGERS:
-        return False
-    sure = (sizes >= 1000) | ((sizes < 1) & (sizes > 0))
-    return bool(sure.any() or (np.abs(sizes * 1e3 - np.round(sizes * 1e3)) > 1e-6).any())
 
 
 def find_notation(
@@ -143,21 +122,20 @@ def find_notation(
         row, wrong = next((row, text) for row, text in cells.items() if not matches(nearest.cell, text))
         raise bad_cell("text", argument, row, wrong)
     if decimal is None and not plain:
-        mark, other = fits.decimal, fits.other
-        unclear = _by_thousands_only(mark, list(cells.values())) if other is None else failing(other) == 0
+        mark, texts = fits.decimal, list(cells.values())
+        swapped = next((n for n in NOTATIONS if n.thousands and n.thousands == mark and fits.thousands), None)
+        if swapped is not None:  # the notation that swaps both marks: text that fits both is ambiguous
+            unclear = failing(swapped) == 0
+        elif mark == ",":  # or every comma, or every point among short whole numbers, could separate thousands
+            unclear = all(matches(THOUSANDS_CELL, text) for text in texts if "," in text)
+        else:
+            points = [matches(POINTS_CELL, text) for text in texts]
+            unclear = any(points) and not all(points) and all(matches(BY_POINTS_CELL, text) for text in texts)
         if unclear:
             name = "commas" if mark == "," else "points"
             remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
             raise InputError(argument, f"contains {name} that may separate thousands or decimals", remedy)
     return fits
-
-
-def _by_thousands_only(mark: str, cells: Sequence[str]) -> bool:
-    """Whether every comma, or every point among short whole numbers, could separate thousands."""
-    if mark == ",":
-        return all(matches(THOUSANDS_CELL, text) for text in cells if "," in text)
-    points = [matches(POINTS_CELL, text) for text in cells]
-    return any(points) and not all(points) and all(matches(BY_POINTS_CELL, text) for text in cells)
 
 
 def is_missing(value: Any) -> bool:
@@ -216,6 +194,7 @@ def plain_value(value: Any) -> Any:
 
 NO_CLUSTERS = "needs rows: counts do not show which cases belong together"
 FILL_IN = "drop the row or fill in a value"
+NO_WEIGHT = "sample_weight", "is zero in every row, so no case is left", "give at least one case a positive weight"
 
 
 def missing(argument: str, value: Any, row: int | str | None, remedy: str = FILL_IN) -> InputError:
@@ -271,12 +250,6 @@ def bad_weight(value: float, row: int | str | None) -> InputError:
     return InputError("sample_weight", f"is {float(value):g}{why}", remedy, row=row)
 
 
-def no_weight() -> InputError:
-    """Weights that are all zero."""
-    remedy = "give at least one case a positive weight"
-    return InputError("sample_weight", "is zero in every row, so no case is left", remedy)
-
-
 def _first_values(values: list[Any], most: int = 6) -> str:
     return listed(values[:most]) + (", …" if len(values) > most else "")
 
@@ -308,8 +281,10 @@ AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui"
 
 def as_labels(labels: Any) -> tuple[Any, ...]:
     """One label or several as a tuple, empty where none was named."""
+    if labels is None:
+        return ()
     several = isinstance(labels, Collection) and not isinstance(labels, str | bytes) and getattr(labels, "ndim", 1) > 0
-    return () if labels is None else tuple(labels) if several else (labels,)
+    return tuple(labels) if several else (labels,)
 
 
 def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
@@ -325,21 +300,6 @@ def fold(label: Any) -> Any:
     return label.strip().lower() if isinstance(label, str) else label
 
 
-def judge_negatives(pos_label: Any, neg_label: Any, counts: Iterable[tuple[Any, int]], most: int = 6) -> None:
-    """Several labels beside the positive one, with their rows: an error if ``neg_label`` was given, else a warning."""
-    counts = sorted(counts, key=lambda pair: -pair[1])
-    shown = ", ".join(f"{show(plain_value(value))} ({pluralize(n, 'row')})" for value, n in counts[:most])
-    shown += ", …" if len(counts) > most else ""
-    if neg_label is not None:
-        remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
-        raise InputError("y_true", f"contains several labels besides {show(pos_label)}: {shown}", remedy)
-    said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
-    depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
-
-
 def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:
     """A positive label that does not occur."""
     distinct = list(dict.fromkeys(map(plain_value, values)))
@@ -348,14 +308,11 @@ def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:
     return InputError("pos_label", problem, "choose one of these")
 
 
-def no_rows(name: str) -> InputError:
-    """A table without rows."""
+def no_rows(name: str, *, complete: bool = False) -> InputError:
+    """A table without rows, or with none that is ``complete``."""
+    if complete:
+        return InputError(None, f"every row of {name} lacks a label, a score or a weight", "fill them in")
     return InputError(None, f"{name} has no rows", "give at least one")
-
-
-def all_missing(name: str) -> InputError:
-    """A table in which no row is complete."""
-    return InputError(None, f"every row of {name} lacks a label, a score or a weight", "fill them in")
 
 
 def weightless(n: int, rows: int) -> list[str]:

@@ -33,24 +33,6 @@ _NARROW = ("tinyint", "smallint", "integer", "int", "utinyint", "usmallint", "ui
 _COLLECTIONS = ("array", "map", "struct", "union", "interval", "variant", "json", "list")
 
 
-def kind_of(sql_type: str) -> str:
-    """What a type of DuckDB or Spark contains: integer, fraction, decimal, truth, text, collection, or other."""
-    name = sql_type.lower()
-    if name in INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
-        return "integer"
-    if name in ("double", "float", "real"):
-        return "fraction"
-    if name.startswith("decimal"):
-        return "decimal"
-    if name == "boolean":
-        return "truth"
-    if name.startswith(("varchar", "string", "char", "enum")):
-        return "text"
-    if name.startswith(_COLLECTIONS) or name.endswith("[]") or "[" in name:
-        return "collection"
-    return "other"
-
-
 _BETWEEN = chr(31)  # between the values of several columns: no cell that people write has it
 
 
@@ -81,14 +63,12 @@ class Dialect:
         return f"sum(TRY_CAST({number} * {scale} AS {self.whole}))"
 
     def key(self, columns: Sequence[Column]) -> str:
-        """A whole number that tells the values of some columns apart: 63 bits of a hash of their text."""
-        cells = (f"CAST({column.comparable} AS {self.text})" for column in columns)
-        text = f"concat_ws({self.literal(_BETWEEN)}, {', '.join(cells)})"
-        return f"shiftrightunsigned({self.hash(text)}, 1)" if self.escape else f"CAST({self.hash(text)} >> 1 AS BIGINT)"
-
-    def hash(self, *values: str) -> str:
-        """A hash of some values."""
-        return f"{'xxhash64' if self.escape else 'hash'}({', '.join(values)})"
+        """A whole number that tells the values of some columns apart: 63 bits of a hash; Spark's is of their text."""
+        cells = [column.comparable for column in columns]
+        if not self.escape:
+            return f"CAST(hash({', '.join(cells)}) >> 1 AS BIGINT)"
+        text = f"concat_ws({self.literal(_BETWEEN)}, {', '.join(f'CAST({cell} AS {self.text})' for cell in cells)})"
+        return f"shiftrightunsigned(xxhash64({text}), 1)"
 
     def matches(self, cell: str, pattern: str) -> str:
         """Whether a pattern describes a whole cell in DuckDB, which tries that of numbers only if a cast cannot tell.
@@ -104,13 +84,6 @@ class Dialect:
         """A cell in small letters, without white space around it: what is easily mistyped."""
         spaces = self.literal(rules.SPACES)
         return f"lower({f'trim(BOTH {spaces} FROM {cell})' if self.escape else f'trim({cell}, {spaces})'})"
-
-    def is_nan(self, number: str, sql_type: str) -> str:
-        """Whether a number is NaN. DuckDB may decide either test from a file's statistics, which leave NaN out; but
-
-        not both: one where all other values are equal, the other where they differ.
-        """
-        return f"isnan({number})" + ("" if self.escape else f" OR hash({number}) = hash('nan'::{sql_type})")
 
 
 # A cell in which points could separate thousands is 0, or lies between 1 and 1000 with at most three decimals.
@@ -135,8 +108,16 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """What it contains."""
-        return kind_of(self.type)
+        """What its type contains: integer, fraction, decimal, truth, text, collection, or other."""
+        name = self.type.lower()
+        if name in INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
+            return "integer"
+        kinds = {"double": "fraction", "float": "fraction", "real": "fraction", "boolean": "truth"}
+        if name in kinds or name.startswith("decimal"):
+            return kinds.get(name, "decimal")
+        if name.startswith(("varchar", "string", "char", "enum")):
+            return "text"
+        return "collection" if name.startswith(_COLLECTIONS) or "[" in name else "other"
 
     @property
     def comparable(self) -> str:
@@ -155,7 +136,10 @@ def lacking_sql(dialect: Dialect, column: Column) -> str:
     """SQL that is true where a cell is missing."""
     lacks = f"{column.sql} IS NULL"
     if column.kind == "fraction":
-        return f"{lacks} OR {dialect.is_nan(column.sql, column.type)}"
+        # DuckDB may decide either test from a file's statistics, which leave NaN out; but not both: one where all other
+        # values are equal, the other where they differ
+        by_hash = "" if dialect.escape else f" OR hash({column.sql}) = hash('nan'::{column.type})"
+        return f"{lacks} OR isnan({column.sql}){by_hash}"
     if column.kind == "text":
         # not IN (…): DuckDB makes a join of a long list, and a join of several row groups mixes up their order
         words = map(dialect.literal, rules.MISSING_TEXT)
@@ -253,11 +237,12 @@ class Totals:
 
 @dataclass(frozen=True)
 class Checked:
-    """SQL for the columns of a checked table, what was counted, and how its text was understood.
+    """A checked table or a copy of what is read of it, SQL for its columns, what was counted, how text was understood.
 
     ``scores`` and ``totals`` are by model. ``kept`` is true for a row that counts; it is None where all rows do.
     """
 
+    table: SqlTable
     positive: str
     scores: dict[str, str]
     weight: str | None
@@ -281,6 +266,7 @@ class SqlTable(ABC):
 
     def __init__(self, name: str, columns: Sequence[Column]) -> None:
         self.name = name
+        self.where: str | None = name  # what errors call it; None where its rows count from 0, as in Python
         self.columns = [
             replace(column, name=name, heading=column.name)
             for column, name in zip(columns, named_apart([column.name for column in columns]), strict=True)
@@ -306,10 +292,9 @@ class SqlTable(ABC):
         """What ``check`` finds, where a table can show in a shorter way that all is well."""
         return None
 
-    @property
-    def where(self) -> str | None:
-        """What errors call the table; None where its rows count from 0, as in Python."""
-        return self.name
+    def count_rows(self) -> int:
+        """How many rows it has."""
+        return int(self.aggregate(["count(*)"])[0])
 
     def count(self, conditions: Sequence[str]) -> list[int]:
         """How many rows fulfil each condition."""
@@ -394,7 +379,7 @@ class _Check:
         if not every:
             raise rules.no_rows(table.name)
         if not there and roles.missing == "drop":
-            raise rules.all_missing(table.name)
+            raise rules.no_rows(table.name, complete=True)
         for role, name in roles.named if there < every and roles.missing != "drop" else ():
             first = table.first(lacks[name], used[name].sql)
             if first is not None:
@@ -413,7 +398,14 @@ class _Check:
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
         bits: list[int] = []
         if weight is not None:
-            self._check_weight(weight)
+            low, high = (f"CAST('{limit!r}' AS DOUBLE)" for limit in rules.WEIGHTS)
+            bad = f"{keep} AND {weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
+            wrong, weighty = table.count([bad, f"{keep} AND {weight} <> 0"])
+            if wrong:
+                row, value = table.first(bad, weight) or (None, 0.0)
+                raise table.refuse(rules.bad_weight(value, row), str(roles.weight))
+            if not weighty:
+                raise table.refuse(InputError(*rules.NO_WEIGHT), str(roles.weight))
             sides = {"pos": f"{counts} AND {positive}", "neg": f"{counts} AND NOT {positive}"}
             largest_each = table.aggregate([f"max({weight}) FILTER (WHERE {side})" for side in sides.values()])
             for (key, side), largest in zip(sides.items(), largest_each, strict=True):
@@ -426,7 +418,8 @@ class _Check:
         cluster = () if roles.clusters is None else (used[roles.clusters],)
         segments = tuple(used[name] for name in roles.by)
         batch = () if roles.batch is None else (used[roles.batch],)
-        return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments, batch)
+        facts = kept, totals, tuple(self.understood), segments, batch
+        return Checked(table, f"({positive})", scores, weight, cluster, *facts)
 
     def _positive(self, label: Column, found: Sequence[Sequence[Any]]) -> str:
         """SQL that is true for a positive row, from the labels that there are and the number of rows of each."""
@@ -528,16 +521,6 @@ class _Check:
             except InputError as error:
                 refused = error.but(row=row)
         raise refused.but(column=column.name if refused.argument == role else None, where=self.table.where)
-
-    def _check_weight(self, weight: str) -> None:
-        low, high = (f"CAST('{limit!r}' AS DOUBLE)" for limit in rules.WEIGHTS)
-        bad = f"{self.keep} AND {weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
-        wrong, there = self.table.count([bad, f"{self.keep} AND {weight} <> 0"])
-        if wrong:
-            row, value = self.table.first(bad, weight) or (None, 0.0)
-            raise self.table.refuse(rules.bad_weight(value, row), str(self.roles.weight))
-        if not there:
-            raise self.table.refuse(rules.no_weight(), str(self.roles.weight))
 
 
 def _totals(found: Mapping[str, Any], k: int, dropped: int, bits: Sequence[int]) -> Totals:
