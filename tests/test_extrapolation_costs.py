@@ -10,7 +10,6 @@ import pytest
 
 import cutline as cl
 from cutline.errors import InputError
-from cutline.extrapolation import extrapolate_cost
 
 
 def task(n: int, seed: int = 0, noise: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +23,7 @@ def task(n: int, seed: int = 0, noise: float = 0.4) -> tuple[np.ndarray, np.ndar
 def test_up_to_the_classes_seen_it_is_the_mean_over_all_smaller_tasks() -> None:
     scores, _ = task(7, noise=0.9)
     cost = np.random.default_rng(1).uniform(1, 5, size=(7, 7)) * (1 - np.eye(7))
-    found = extrapolate_cost(scores, cost=cost, k=[2, 4, 7], n_resamples=2)
+    found = cl.extrapolate(scores, costs=cost, k=[2, 4, 7], n_resamples=2)
     for k in (2, 4, 7):
         costs = [
             cost[own, part[int(scores[own, list(part)].argmax())]] for part in combinations(range(7), k) for own in part
@@ -35,7 +34,7 @@ def test_up_to_the_classes_seen_it_is_the_mean_over_all_smaller_tasks() -> None:
 def test_zeros_and_ones_give_the_error_rate_at_every_size() -> None:
     scores, _ = task(40)
     names = [f"class {number}" for number in range(40)][::-1]
-    found = extrapolate_cost(scores, names, classes=names, cost=1 - np.eye(40), k=[20, 40, 400], n_resamples=10)
+    found = cl.extrapolate(scores, names, classes=names, costs=1 - np.eye(40), k=[20, 40, 400], n_resamples=10)
     ex = cl.extrapolate(scores, names, classes=names, k=[400], n_resamples=10)
     for k in (20, 40, 400):
         expected = ex.accuracy(k)
@@ -58,7 +57,7 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
     for seed in range(3):
         scores, places = task(100, seed=seed)
         cost = price(places)
-        found = extrapolate_cost(scores, cost=cost, k=[1000], level=0.9, n_resamples=8, seed=seed)
+        found = cl.extrapolate(scores, costs=cost, k=[1000], level=0.9, n_resamples=8, seed=seed)
         held += found[1000].low <= truth <= found[1000].high
         row = found.to_dicts()[0]
         seen = cost[np.arange(100), scores.argmax(axis=1)]
@@ -71,7 +70,7 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
 @pytest.mark.parametrize(
     ("cost", "said"),
     [
-        (np.ones((7, 6)), "cost is 7 × 6 for 7 classes"),
+        (np.ones((7, 6)), "costs is 7 × 6 for 7 classes"),
         (np.ones((7, 7)), "right answer"),
         (-1.0 * (1 - np.eye(7)), "below 0"),
         (np.where(np.eye(7) > 0, 0.0, np.nan), "missing"),
@@ -79,7 +78,7 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
 )
 def test_costs_that_cannot_be_are_refused(cost: np.ndarray, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        extrapolate_cost(task(7)[0], cost=cost)
+        cl.extrapolate(task(7)[0], costs=cost)
 
 
 def test_costs_in_a_frame_are_matched_by_their_names() -> None:
@@ -89,33 +88,32 @@ def test_costs_in_a_frame_are_matched_by_their_names() -> None:
     names = list("abcdefg")
     turned = names[::-1]
     asked = {"k": 7, "n_resamples": 5}
-    truth = extrapolate_cost(scores, cost=cost, **asked).to_json()
+    truth = cl.extrapolate(scores, costs=cost, **asked).to_json()
     frame = pd.DataFrame(cost, names, names)
     known = pd.DataFrame(scores, columns=names)
     for given in (frame, frame.loc[turned], frame[turned], frame.loc[turned, turned]):
-        assert extrapolate_cost(known, names, cost=given, **asked).to_json() == truth
-        assert extrapolate_cost(scores, names, cost=given, classes=names, **asked).to_json() == truth
+        assert cl.extrapolate(known, names, costs=given, **asked).to_json() == truth
+        assert cl.extrapolate(scores, names, costs=given, classes=names, **asked).to_json() == truth
     # Rows without names are in the order of the columns.
     assert (
-        extrapolate_cost(known, names, cost=frame.loc[turned, turned].reset_index(drop=True), **asked).to_json()
-        == truth
+        cl.extrapolate(known, names, costs=frame.loc[turned, turned].reset_index(drop=True), **asked).to_json() == truth
     )
     # Numbers: the classes as they are counted, or as the labels go up.
     by_number = pd.DataFrame(cost)
-    assert extrapolate_cost(scores, np.arange(7), cost=by_number.loc[::-1, ::-1], **asked).to_json() == truth
+    assert cl.extrapolate(scores, np.arange(7), costs=by_number.loc[::-1, ::-1], **asked).to_json() == truth
     labels = np.arange(10, 80, 10)
     by_label = pd.DataFrame(cost, labels, labels).loc[::-1, ::-1]
-    assert extrapolate_cost(scores, labels, cost=by_label, **asked).to_json() == truth
+    assert cl.extrapolate(scores, labels, costs=by_label, **asked).to_json() == truth
     # Nobody has named the classes: the order counts.
-    assert extrapolate_cost(scores, cost=frame, **asked).to_json() == truth
+    assert cl.extrapolate(scores, costs=frame, **asked).to_json() == truth
     for wrong in (frame.rename(columns={"a": "x"}), frame.rename(index={"a": "x"}), frame.rename(index={"a": "b"})):
-        with pytest.raises(InputError, match=r"cost is named after '.*but the classes are 'a', 'b', 'c'"):
-            extrapolate_cost(known, names, cost=wrong, **asked)
+        with pytest.raises(InputError, match=r"costs is named after '.*but the classes are 'a', 'b', 'c'"):
+            cl.extrapolate(known, names, costs=wrong, **asked)
 
 
 @pytest.mark.filterwarnings("error")
 def test_two_classes_have_an_interval_beyond_them_and_equal_their_copy() -> None:
-    found = extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [3, 0]], k=[2, 20])
+    found = cl.extrapolate([[1.0, 0.0], [0.5, 0.2]], costs=[[0, 1], [3, 0]], k=[2, 20])
     low, high = found[20].interval
     assert 0.0 <= low <= found[20].value <= high <= 3.0
     assert np.isnan(found[2].low)
@@ -142,17 +140,17 @@ def cost_in(part: tuple[int, ...], own: int, row: np.ndarray, cost: np.ndarray, 
 @pytest.mark.parametrize("rule", ["random", "optimistic", "pessimistic"])
 def test_ties_are_averaged_over_all_their_orders(rule: str) -> None:
     scores, cost = coarse(6, 3), np.random.default_rng(1).uniform(1, 5, size=(6, 6)) * (1 - np.eye(6))
-    found = extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+    found = cl.extrapolate(scores, costs=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
     for k in (2, 3, 5, 6):
         truth = [cost_in(part, own, scores[own], cost, rule) for part in combinations(range(6), k) for own in part]
         assert found[k].value == pytest.approx(np.mean(truth))
-    again = extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+    again = cl.extrapolate(scores, costs=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
     assert found.to_json() == again.to_json()
 
 
 def test_the_value_does_not_depend_on_the_seed_where_scores_tie() -> None:
     scores, cost = coarse(12, 0), np.random.default_rng(1).uniform(0, 1, size=(12, 12)) * (1 - np.eye(12))
-    values = {extrapolate_cost(scores, cost=cost, k=12, seed=seed, n_resamples=2)[12].value for seed in range(4)}
+    values = {cl.extrapolate(scores, costs=cost, k=12, seed=seed, n_resamples=2)[12].value for seed in range(4)}
     assert len(values) == 1
 
 
@@ -171,7 +169,7 @@ def test_with_families_it_is_the_mean_over_all_tasks_of_whole_families(rule: str
     scores = coarse(n, 5, values)
     cost = np.random.default_rng(1).uniform(1, 5, size=(n, n)) * (1 - np.eye(n))
     sizes = {2: 4, 3: 6, 4: 8}  # whole families, of two classes each on average
-    found = extrapolate_cost(scores, cost=cost, groups=family, k=list(sizes.values()), ties=rule, n_resamples=2)
+    found = cl.extrapolate(scores, costs=cost, groups=family, k=list(sizes.values()), ties=rule, n_resamples=2)
     ex = cl.extrapolate(scores, groups=family, ties=rule, n_resamples=2)
     for families, k in sizes.items():
         costs, right = [], []
@@ -187,3 +185,20 @@ def test_with_families_it_is_the_mean_over_all_tasks_of_whole_families(rule: str
                 right.append(np.mean([np.mean(np.array(best) == own) for best in rounds]))
         assert ex.accuracy(k).value == pytest.approx(np.mean(right))
         assert found[k].value == pytest.approx(np.mean(costs))
+
+
+def test_what_costs_and_reviews_cannot_use_is_refused() -> None:
+    scores, cost = task(7)[0], 1 - np.eye(7)
+    for question, options in (
+        ("costs", {"method": "mixture"}),
+        ("costs", {"interval": False}),
+        ("costs", {"candidates": True}),
+        ("review", {"groups": list("aabbccd")}),
+        ("costs", {"review": 0.2}),
+    ):
+        (name,) = options
+        asked = {"costs": cost} if question == "costs" else {"review": 0.2}
+        with pytest.raises(InputError, match=f"{name} cannot be used with {question}"):
+            cl.extrapolate(scores, **asked, **options)
+    with pytest.raises(InputError, match="scores cannot be used with costs"):
+        cl.extrapolate({"a": scores, "b": scores}, costs=cost)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import cutline as cl
 from cutline.errors import InputError
-from cutline.extrapolation import Extrapolation, extrapolate_cost
+from cutline.extrapolation import Extrapolation
 from cutline.extrapolation.extrapolator import BacktestRow, every_method, weigh
 from cutline.extrapolation.methods import CalibratedScores, ParetoTail, PooledScores
 from cutline.extrapolation.tasks import from_embeddings, from_scores
@@ -511,7 +511,7 @@ def test_coarse_scores_have_an_answer_or_one_of_our_errors(method: str, task: di
     n = len(task["classes"])
     try:
         if method == "cost":
-            found: Any = extrapolate_cost(**task, cost=5.0 - 5.0 * np.eye(n), k=[n, 3 * n], n_resamples=2)
+            found: Any = cl.extrapolate(**task, costs=5.0 - 5.0 * np.eye(n), k=[n, 3 * n], n_resamples=2)
         else:
             found = cl.extrapolate(**task, method=method, k=[n, n + 1, 3 * n], n_resamples=2)
     except InputError as error:

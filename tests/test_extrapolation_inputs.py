@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cutline.errors import InputError
-from cutline.extrapolation import extrapolate, extrapolate_cost
+from cutline.extrapolation import extrapolate
 from cutline.extrapolation.tasks import from_embeddings, from_scores, middle_and_spread
 from cutline.runtime import TUNING
 
@@ -192,7 +192,7 @@ def test_what_is_no_table_and_no_column_is_refused_with_its_name() -> None:
         "scores": lambda value: extrapolate(value, np.arange(12)),
         "gallery": lambda value: extrapolate(gallery=value, probes=scores),
         "probes": lambda value: extrapolate(gallery=scores, probes=value),
-        "cost": lambda value: extrapolate_cost(scores, cost=value),
+        "costs": lambda value: extrapolate(scores, costs=value),
         "labels": lambda value: extrapolate(scores, value),
         "classes": lambda value: extrapolate(scores, np.arange(12), classes=value),
         "groups": lambda value: extrapolate(scores, groups=value),

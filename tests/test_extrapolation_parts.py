@@ -11,7 +11,6 @@ from scipy import stats
 
 import cutline as cl
 from cutline.commands import extrapolate as command
-from cutline.extrapolation import extrapolate_cost, extrapolate_review
 from cutline.extrapolation.extrapolator import BacktestRow, back_test, every_method, weigh
 from cutline.extrapolation.favorability import Favorability
 from cutline.extrapolation.tasks import from_scores
@@ -89,7 +88,7 @@ def test_the_curve_is_led_on_by_the_square_of_the_distance() -> None:
 def test_a_cost_has_the_error_of_a_jackknife_over_classes() -> None:
     n = 10
     scores, cost = spread_out(n, 0.9), np.random.default_rng(1).uniform(1, 5, size=(n, n)) * (1 - np.eye(n))
-    found = extrapolate_cost(scores, cost=cost, k=[2], n_resamples=2)
+    found = cl.extrapolate(scores, costs=cost, k=[2], n_resamples=2)
     accuracy = cl.extrapolate(scores, n_resamples=2).accuracy(2)
 
     def price(kept: list[int]) -> float:
@@ -108,11 +107,9 @@ def test_a_cost_has_the_error_of_a_jackknife_over_classes() -> None:
 
 def test_options_that_are_not_given_have_the_defaults_of_the_library() -> None:
     defaults = {option.name: option.default for option in command.extrapolate.params}
-    for function in (cl.extrapolate, extrapolate_cost, extrapolate_review):
-        wanted = {name: value.default for name, value in inspect.signature(function).parameters.items()}
-        assert int(defaults["resamples"]) == wanted["n_resamples"]
-        assert float(defaults["level"]) == wanted["level"]
-        assert int(defaults["seed"]) == wanted["seed"]
-        for name in ("ties", "method"):
-            if name in wanted:
-                assert defaults[name] == wanted[name]
+    wanted = {name: value.default for name, value in inspect.signature(cl.extrapolate).parameters.items()}
+    assert int(defaults["resamples"]) == wanted["n_resamples"]
+    assert float(defaults["level"]) == wanted["level"]
+    assert int(defaults["seed"]) == wanted["seed"]
+    for name in ("ties", "method"):
+        assert defaults[name] == wanted[name]

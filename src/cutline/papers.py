@@ -6,10 +6,12 @@ voting (section 4.2) and the areas behind PEM.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,7 +24,7 @@ from .decide.selection import hits_at
 from .errors import InputError, different_lengths, listed, look_up, show
 from .estimate import Estimate
 from .evaluation import choose_specs
-from .inference.limits import proportion_interval
+from .inference.limits import proportion_interval, t_quantile
 from .kernels import compiled
 from .quotas import resolve_quota
 from .ranking import midranks, rank
@@ -118,9 +120,7 @@ class SelectionPower(HasSections):
 
     def _half_width(self, values: Floats) -> float:
         """Half of the t interval of a mean over rounds."""
-        from scipy.stats import t
-
-        return float(t.ppf((1 + self.level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+        return t_quantile(self.level, len(values) - 1.0) * float(values.std(ddof=1)) / math.sqrt(len(values))
 
     def mean(self, measure: str, model: str) -> float:
         """The mean value of a measure over all test sets (those where it is defined)."""
@@ -271,17 +271,17 @@ def selection_power(
     if not specs:
         raise InputError("measures", "can none of them read these scores", "name the measures you want")
 
-    def table_of(specs: Sequence[Spec]) -> Floats:
-        """Values by round, model, measure and test set."""
-        return np.array([[[row[spec] for spec in specs] for row in values.values()] for values in rounds])
-
-    table = table_of(specs)
-    chosen = better
+    # values by round, model, measure and test set, and the means of those that are defined
+    whole = np.array([[[row[spec] for spec in readable] for row in values.values()] for values in rounds])
+    defined = ~np.isnan(whole)
+    every_mean = np.asarray(ratio(np.where(defined, whole, 0.0).sum(axis=-1), defined.sum(axis=-1)))
+    columns = [readable.index(spec) for spec in specs]
+    table, chosen = whole[:, :, columns], better
     if chosen is None:
         if best_by not in readable:
             why = f"is {best_by}, which cannot read these scores"
             raise InputError("goal", why, "name the better model with {better}")
-        worth = _mean_of(table_of([best_by]))[:, :, 0].mean(axis=0)
+        worth = every_mean[:, :, readable.index(best_by)].mean(axis=0)
         if np.isnan(worth).any():
             raise InputError("goal", f"is {best_by}, which has no value here", "name the better model with {better}")
         chosen = names[int(np.argmax(worth if best_by.measure.better == "higher" else -worth))]
@@ -301,7 +301,7 @@ def selection_power(
         specs=tuple(specs),
         won=np.where(tied == 1, credit, 0.0).sum(axis=2) / n_sets,
         shared=np.where(tied > 1, credit, 0.0).sum(axis=2) / n_sets,
-        means=_mean_of(table),
+        means=every_mean[:, :, columns],
         undecided=undefined.mean(axis=2),
         n_sets=n_sets,
         set_size=set_size,
@@ -309,12 +309,6 @@ def selection_power(
         wins=wins,
         level=level,
     )
-
-
-def _mean_of(values: Floats) -> Floats:
-    """Means of the defined values along the last axis; nan where there is none."""
-    defined = ~np.isnan(values)
-    return np.asarray(ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1)))
 
 
 def model_samples(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> dict[str, Sample]:
@@ -334,7 +328,7 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
     sets, size = score.shape
     extremes = np.array([score.max(), score.min()])
     values: dict[Spec, Floats] = {}
-    for reading in plan_sweeps(specs, size):
+    for reading in plan_sweeps(tuple(specs), size):
         out = np.zeros((sets, reading.request.width))
         thresholds = np.array(reading.request.thresholds, dtype=np.float64)
         ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
@@ -573,16 +567,13 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         """Pearson correlation between marks over X; nan for a mark that does not vary."""
         names = [str(spec) for spec in self.specs]
         table: Floats = np.array([self.marks.column(name) for name in names], dtype=np.float64)
-
-        def correlation(a: Floats, b: Floats) -> float:
-            both = ~(np.isnan(a) | np.isnan(b))
-            a, b = a[both], b[both]
-            if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
-                return float("nan")
-            return float(np.corrcoef(a, b)[0, 1])
-
-        columns = {other: [correlation(a, b) for a in table] for other, b in zip(names, table, strict=True)}
-        return columns_table({"mark": names, **columns}, "Correlation of the marks")
+        columns: dict[str, list[Any]] = {"mark": names, **{name: [] for name in names}}
+        for (_, one), (other, two) in product(zip(names, table, strict=True), repeat=2):
+            both = ~(np.isnan(one) | np.isnan(two))
+            a, b = one[both], two[both]
+            varies = len(a) > 1 and a.min() < a.max() and b.min() < b.max()
+            columns[other].append(float(np.corrcoef(a, b)[0, 1]) if varies else float("nan"))
+        return columns_table(columns, "Correlation of the marks")
 
     @checked
     def score(self, models: Mapping[str, Any]) -> Floats:
@@ -648,14 +639,14 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
 @checked(folds=lambda value, name: check_whole(value, name, 2))
 def selective_voting(
     y_true: Labels,
-    models: Mapping[str, Any],
+    models: Mapping[str, Scores],
     *,
     rank_by: str = "pem",
     marks: Sequence[str] = DEFAULT_MARKS,
     choose_by: str | None = None,
     quota: int | float | None = None,
     threshold: float = 0.5,
-    order_on: tuple[Any, Mapping[str, Any]] | None = None,
+    order_on: tuple[Labels, Mapping[str, Scores]] | None = None,
     folds: int = 5,
     level: float = 0.95,
     n_resamples: int = 200,

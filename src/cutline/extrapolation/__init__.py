@@ -7,7 +7,7 @@ into a distribution of favorability.
 from __future__ import annotations
 
 from .extrapolation_result import Extrapolation, GrowthComparison, GrowthTable, Observed
-from .extrapolator import every_method, extrapolate, extrapolate_cost, extrapolate_review
+from .extrapolator import every_method, extrapolate
 from .favorability import Favorability
 from .methods import FunctionBasis, LinearSpline
 from .tasks import GrowthMethod, Note
@@ -24,6 +24,4 @@ __all__ = [
     "Observed",
     "every_method",
     "extrapolate",
-    "extrapolate_cost",
-    "extrapolate_review",
 ]

@@ -710,21 +710,14 @@ class GrowthComparison(HasPlot, GrowthResult):
         first, second = self.models
         return first, second
 
-    @property
-    def _last(self) -> int:
-        return max([*self.k, self._first.n_classes])
-
     def _gap(self, k: ArrayLike) -> Floats:
         first, second = self.models.values()
         return np.asarray(first.predict(k) - second.predict(k), dtype=np.float64)
 
-    def _error(self, k: float) -> float:
-        return float(np.interp(math.log(k), np.log(self.sizes), self.errors))
-
     def difference(self, k: int) -> Difference:
         """The difference of the accuracies among ``k`` classes, with its interval and p-value."""
         check_k(k)
-        gap, error = float(self._gap(k)[0]), self._error(k)
+        gap, error = float(self._gap(k)[0]), float(np.interp(math.log(k), np.log(self.sizes), self.errors))
         tested = DifferenceTest(method="too few classes")
         if math.isfinite(error) and error > 0:
             from scipy.special import ndtr, ndtri
@@ -738,7 +731,7 @@ class GrowthComparison(HasPlot, GrowthResult):
 
     def verdict(self, k: int | None = None) -> Verdict:
         """Which recogniser is better among ``k`` classes (by default the largest asked for), and how sure that is."""
-        k = self._last if k is None else k
+        k = max([*self.k, self._first.n_classes]) if k is None else k
         difference = self.difference(k)
         best = self.names[0 if difference.difference >= 0 else 1]
         value = self.models[best].accuracy(k)
@@ -802,8 +795,8 @@ class GrowthComparison(HasPlot, GrowthResult):
 
         check_k(k)
         check_number(power, "power", 0.0, 1.0, open_ends=True)
-        gap, error = abs(float(self._gap(k)[0])), self._error(k)
-        seen = self._first.n_classes
+        gap, seen = abs(float(self._gap(k)[0])), self._first.n_classes
+        error = float(np.interp(math.log(k), np.log(self.sizes), self.errors))
         if gap == 0.0 or not math.isfinite(error):
             return math.inf
         return float(math.ceil(seen * ((ndtri(0.5 + self.level / 2.0) + ndtri(power)) * error / gap) ** 2))
@@ -837,7 +830,7 @@ class GrowthComparison(HasPlot, GrowthResult):
 
     def sentences(self) -> list[str]:
         """Who is better among the largest number of classes asked for, how sure that is, and where they cross."""
-        last, verdict = self._last, self.verdict()
+        last, verdict = max([*self.k, self._first.n_classes]), self.verdict()
         d, best = self.difference(last), verdict.best
         other = next(name for name in self.names if name != best)
         values = {name: rounded_share(self.models[name].accuracy(last).value) for name in self.names}

@@ -31,7 +31,7 @@ from ..estimate import Estimate
 from ..inference.limits import t_quantile
 from ..runtime import Progress
 from ..table import format_value
-from ..types import Floats, Labels
+from ..types import Floats, Labels, ScoreMatrix
 from ..validate import check_flag, check_number, checked, one_of
 from . import methods as m
 from .extrapolation_result import (
@@ -48,6 +48,7 @@ from .extrapolation_result import (
     sizes_asked,
 )
 from .favorability import Favorability, mix
+from .open_sets import missed_by_size
 from .tasks import (
     LOST_OF_TIES,
     TIE_RULES,
@@ -131,7 +132,14 @@ _OF_MARGIN = 0.2
 # No share is known better than this on the scale of z: the two laws are not exactly normal.
 _LEAST_SPREAD = 0.1
 _EDGE = 1e-3  # shares are kept so far from 0 and 1 on the scale of z
-_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "metric": one_of("euclidean", "cosine")}
+_OPTIONS: dict[str, Any] = {"ties": one_of(*TIE_RULES), "interval": check_flag, "metric": one_of("euclidean", "cosine")}
+_OPTIONS |= dict.fromkeys(("review", "fpir"), lambda value, name: check_number(value, name, 0.0, 1.0, open_ends=True))
+# What else may be given with a question that is answered by a table.
+_ASKED_WITH = {
+    "costs": ("labels", "classes", "groups", "distance", "ties"),
+    "review": ("labels", "classes", "distance", "ties"),
+    "strangers": ("labels", "classes", "distance", "fpir"),
+}
 
 
 @dataclass(frozen=True)
@@ -195,8 +203,8 @@ def back_test(task: ScoreTask, methods: Mapping[str, GrowthMethod], seed: int) -
     # What was seen is itself a draw: errors smaller than its own tell nothing.
     noise = float(np.sqrt(max(seen * (1.0 - seen), 0.5 / max(task.n_tested, 1)) / max(task.n_tested, 1)))
     target = np.array([float(task.n_classes), HORIZON * task.n_classes])
-
-    def tried(family: str, method: GrowthMethod) -> BacktestRow:
+    rows = []
+    for family, method in candidates:
         try:
             from_half, from_quarter = (
                 np.array([part.kept * method.fit(part).accuracy(target) for part in parts if part.kept > 0])
@@ -204,18 +212,20 @@ def back_test(task: ScoreTask, methods: Mapping[str, GrowthMethod], seed: int) -
             )
         except InputError as refusal:
             # The method cannot read these data (no scores, no spread): it stays in the table with the reason.
-            return BacktestRow(method, family, reason=str(refusal))
+            rows.append(BacktestRow(method, family, reason=str(refusal)))
+            continue
         if not from_half.size:
-            return BacktestRow(method, family, reason="too few classes for a back-test")
+            rows.append(BacktestRow(method, family, reason="too few classes for a back-test"))
+            continue
         half = float(np.sqrt(np.mean((from_half[:, 0] - seen) ** 2)))
         quarter = float(np.sqrt(np.mean((from_quarter[:, 0] - seen) ** 2))) if from_quarter.size else half
         spread = float(from_half[:, 1].std(ddof=1)) if len(from_half) > 1 else 0.0
         bias = float(from_half[:, 0].mean() - seen)
         errors = _OF_HALF * half**2 + _OF_QUARTER * quarter**2
         risk = float(np.sqrt(errors + _OF_SPREAD * spread**2 + _OF_NOISE * noise**2))
-        return BacktestRow(method, family, half, quarter, bias, spread, risk, float(np.sqrt(errors + 0.5 * noise**2)))
-
-    return tuple(tried(family, method) for family, method in candidates)
+        error = float(np.sqrt(errors + 0.5 * noise**2))
+        rows.append(BacktestRow(method, family, half, quarter, bias, spread, risk, error))
+    return tuple(rows)
 
 
 def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
@@ -254,22 +264,20 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
     kept = kept or {id(row): row.risk**-2.0 for row in near}
     total = sum(kept.values())
     possible = _TOLD_APART * min(row.error for row in best.values())
-
-    def weighed(row: BacktestRow) -> BacktestRow:
-        if row.reason:
-            return row
-        if best.get(row.family) is not row:
-            return replace(row, reason=f"{best[row.family].name} did better")
-        weight = kept[id(row)] / total if id(row) in kept else 0.0
-        row = replace(row, plausible=row.error <= possible, weight=weight)
-        if weight > 0.0:
-            return row
-        if row.family in NOT_IN_MEAN:
-            return replace(row, reason="never in the mean: it scatters")
-        unseen = "no error was seen" if row.risk <= limit else f"risk above {TOLERANCE:g} times the smallest"
-        return replace(row, reason=unseen)
-
-    return tuple(map(weighed, rows))
+    weighed = []
+    for row in rows:
+        found: dict[str, Any] = {}
+        if not row.reason and best.get(row.family) is not row:
+            found = {"reason": f"{best[row.family].name} did better"}
+        elif not row.reason:
+            found = {"plausible": row.error <= possible, "weight": kept.get(id(row), 0.0) / total}
+            if row.family in NOT_IN_MEAN and id(row) not in kept:
+                found["reason"] = "never in the mean: it scatters"
+            elif id(row) not in kept:
+                out = f"risk above {TOLERANCE:g} times the smallest"
+                found["reason"] = "no error was seen" if row.risk <= limit else out
+        weighed.append(replace(row, **found))
+    return tuple(weighed)
 
 
 def fit_task(
@@ -286,7 +294,7 @@ def fit_task(
     n_classes = round(task.n_classes * task.classes_each)
     whole = task.whole()
     notes = [*task.hints, *notes_on(task, whole)]
-    chosen, rows, fits = _choose(task, whole, method if method == "auto" else find_method(method), seed)
+    chosen, rows, fits = _choose(task, whole, method, seed)
     if isinstance(chosen, Blend):
         weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
     else:
@@ -447,6 +455,14 @@ def compare_growth(
 @overload
 def extrapolate(scores: Mapping[str, Any], labels: Labels | None = None, **options: Any) -> GrowthComparison: ...
 @overload
+def extrapolate(scores: Any, labels: Labels | None = None, *, costs: ArrayLike, **options: Any) -> GrowthTable: ...
+@overload
+def extrapolate(scores: Any, labels: Labels | None = None, *, review: float, **options: Any) -> GrowthTable: ...
+@overload
+def extrapolate(
+    scores: Any, labels: Labels | None = None, *, strangers: ScoreMatrix, **options: Any
+) -> GrowthTable: ...
+@overload
 def extrapolate(scores: Any = None, labels: Labels | None = None, **options: Any) -> Extrapolation: ...
 
 
@@ -470,6 +486,10 @@ def extrapolate(
     gallery_labels: Labels | None = None,
     metric: str = "euclidean",
     candidates: bool = False,
+    costs: ArrayLike | None = None,
+    review: float | None = None,
+    strangers: ScoreMatrix | None = None,
+    fpir: float | None = None,
 ) -> Any:
     """Predict the accuracy of a recogniser with more classes than the ``k1`` it was tested on.
 
@@ -489,6 +509,27 @@ def extrapolate(
     their best score counts. With ``candidates=True`` a row is a candidate list: a missing score (nan) ranks below all
     others, and only ranks are used.
 
+    ``costs[a, b]`` is what it costs to call class ``a`` class ``b``, with zeros on the diagonal; the names of a frame
+    are matched with the classes. The result is then a :class:`GrowthTable` of the expected cost per case. Up to ``k1``
+    classes it is the mean over all tasks of ``k`` of them, which needs no model. Beyond, it is the error rate times the
+    mean cost of an error, whose log-odds between the cheapest and the dearest confusion go on as a line in ``log k``.
+    Costs of new classes must be like those of the classes seen.
+
+    ``review`` is the share of answers that is reviewed, those with the smallest margin between the best and the second
+    best score first: the result is then a :class:`GrowthTable` of the share of errors that is found. Up to ``k1`` it is
+    seen in random galleries. Beyond, margins of wrong and right answers are two normal laws, and how well margins
+    separate the two falls with the error rate as in populations of known margins. Its rows also have the error rate
+    that is left, the share of reviewed answers that is wrong, and the share to review to find as large a share of the
+    errors as today (``review_for_same``).
+
+    ``strangers`` are scores (the same columns) of probes whose class is not in the gallery: the result is then a
+    :class:`GrowthTable` of the share of enrolled people that is missed (FNIR) where at most a share ``fpir`` of
+    strangers (1% by default) is falsely identified. Among ``k`` classes a stranger is with chance ``1 − (1 − p)^k``,
+    ``p`` the chance that one random class reaches the threshold, so the threshold must rise with ``k``. An enrolled
+    person is missed if the own score does not reach it, or another's is higher. Each probe's best tenth of competitors
+    follows a generalised Pareto tail. The rows have the threshold, and the FPIR if today's threshold were kept.
+    Without ``k`` costs, reviews and strangers take the classes 1, 2, 5 and 10 times.
+
     ``AGA_k = E[U^(k−1)]``, where ``U`` is the probability that the right class outscores one random competitor (Zheng,
     Achanta & Benjamini, Theorem 2). ``method`` estimates the distribution of ``U``, which gives the accuracy at every
     ``k``.
@@ -504,31 +545,56 @@ def extrapolate(
     >>> 0.3 < ex.accuracy(800).value < 0.7
     True
     """
-    if not (isinstance(method, str) and method == "auto"):
-        find_method(method)
+    used = method if isinstance(method, str) and method == "auto" else find_method(method)
+    how: dict[str, Any] = {"ties": ties, "groups": groups}
+    questions = {"costs": costs, "review": review, "strangers": strangers}
+    question = next((name for name, value in questions.items() if value is not None), None)
+    given = {"fpir": fpir is not None}
+    if question is not None:
+        given |= {"scores": isinstance(scores, Mapping), "labels": labels is not None, "classes": classes is not None}
+        given |= {
+            "groups": groups is not None,
+            "distance": distance,
+            "ties": ties != "random",
+            "candidates": candidates,
+        }
+        given |= {"method": used != "auto", "interval": not interval, "gallery": gallery is not None}
+        given |= {"probes": probes is not None, "gallery_labels": gallery_labels is not None}
+        given |= {name: value is not None for name, value in questions.items() if name != question}
+    for name in given:
+        if given[name] and name not in _ASKED_WITH.get(question or "", ()):
+            beside = "needs {strangers}" if question is None else f"cannot be used with {{{question}}}"
+            raise InputError(name, beside, "leave it out" if question is None else "leave one of them out")
+    if question is not None:
+        drawn: dict[str, Any] = {"k": k, "level": level, "seed": seed, "classes": classes}
+        drawn |= {"distance": distance, "ties": ties}
+        if question == "costs":
+            return _costs_by_size(scores, labels, costs, groups=groups, **drawn)
+        if question == "review":
+            return _errors_found(scores, labels, float(review or 0.0), n_resamples=n_resamples, **drawn)
+        return missed_by_size(scores, labels, strangers, fpir or 0.01, n_resamples=n_resamples, **drawn)
     asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
     if (scores is None) == (gallery is None):
         found = "none" if scores is None else "scores and gallery"
         raise InputError(None, "extrapolate needs exactly one of scores, gallery with probes", f"found {found}")
     scored = {"classes": classes is not None, "candidates": candidates, "distance": distance}
     embedded = {"gallery_labels": gallery_labels is not None, "probes": probes is not None}
-    for name, given in (embedded if gallery is None else scored).items():
-        if given:
+    for name, unused in (embedded if gallery is None else scored).items():
+        if unused:
             raise InputError(name, f"goes with {{{'gallery' if gallery is None else 'scores'}}} alone", "leave it out")
-    how: dict[str, Any] = {"ties": ties, "groups": groups}
     fitting: dict[str, Any] = {"interval": interval, "level": level, "n_resamples": n_resamples, "seed": seed}
     if gallery is not None:
         if probes is None:
             raise InputError("probes", "is missing", "a gallery needs probes to be recognised")
         how |= {"metric": metric, "gallery_labels": gallery_labels, "probe_labels": labels}
-        return fit_task(from_embeddings(gallery, probes, **how), asked, method, **fitting)[0]
+        return fit_task(from_embeddings(gallery, probes, **how), asked, used, **fitting)[0]
     how |= {"classes": classes, "candidates": candidates, "distance": distance}
     if not isinstance(scores, Mapping):
-        return fit_task(from_scores(scores, labels, **how), asked, method, **fitting)[0]
+        return fit_task(from_scores(scores, labels, **how), asked, used, **fitting)[0]
     if len(scores) != 2:
         raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
     tasks = {str(name): from_scores(matrix, labels, **how) for name, matrix in scores.items()}
-    return compare_growth(tasks, asked, method, **fitting)
+    return compare_growth(tasks, asked, used, **fitting)
 
 
 def notes_on(task: ScoreTask, whole: TaskEvidence) -> Iterator[Note]:
@@ -655,50 +721,19 @@ def _cost_of_error(errors: Floats, sizes: Floats, bounds: tuple[float, float]) -
     return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
 
 
-@checked(cost=lambda value, name: value, ties=one_of(*TIE_RULES))
-def extrapolate_cost(
-    scores: Any,
-    labels: Labels | None = None,
-    *,
-    cost: ArrayLike,
-    k: int | Iterable[int] | None = None,
-    classes: Labels | None = None,
-    groups: Labels | None = None,
-    distance: bool = False,
-    ties: str = "random",
-    level: float = 0.95,
-    n_resamples: int = 100,
-    seed: int = 0,
+def _costs_by_size(
+    scores: Any, labels: Any, costs: Any, *, k: Any, groups: Any, level: float, seed: int, **options: Any
 ) -> GrowthTable:
-    """Expected cost per case among ``k`` classes, where ``cost[a, b]`` is that of calling class ``a`` class ``b``.
+    """Expected cost per case among ``k`` classes.
 
-    ``cost`` has a row and a column for each class; its diagonal is zero. The names of a frame are matched with the
-    classes; without names it is in the order of the columns of ``scores``. With zeros and ones it is the error rate.
-
-    Up to the ``k1`` classes that were tested, the result is the mean over all tasks of ``k`` of them, which needs no
-    model. Beyond, it is the error rate of :func:`extrapolate` times the mean cost of an error, whose log-odds between
-    the cheapest and the dearest confusion go on as a line in ``log k``. Without ``k`` the classes are taken 1, 2, 5 and
-    10 times. Tied scores are averaged over all their orders; ``ties`` and ``groups`` are those of :func:`extrapolate`.
-
-    The costs of new classes must be like those of the classes seen: drawn from the same population. The interval is
-    that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an error.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> place = rng.normal(size=(60, 3))
-    >>> scores = -np.linalg.norm((place + 0.3 * rng.normal(size=place.shape))[:, None] - place, axis=2)
-    >>> far = np.linalg.norm(place[:, None] - place, axis=2)
-    >>> found = extrapolate_cost(scores, cost=far, k=[60, 600], n_resamples=20)
-    >>> found.to_dicts()[1]["cost_per_error"] < found.to_dicts()[0]["cost_per_error"]      # errors get nearer
-    True
+    The interval is that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an
+    error. Tied scores are averaged over all their orders.
     """
-    options: dict[str, Any] = {"classes": classes, "distance": distance, "ties": ties}
     alone, kept = whole_rows(scores, labels, **options)
     task = alone if groups is None else whole_rows(scores, labels, groups=groups, **options)[0]
     n = alone.n_classes
     sizes = sizes_asked([times * n for times in _TIMES_COUNTED] if k is None else k)
-    prices = _checked_cost(cost, scores, labels, classes, n)
+    prices = _checked_costs(costs, scores, labels, options["classes"], n)
     apart = prices[~np.eye(n, dtype=bool)]
     bounds = float(apart.min()), float(apart.max())
     units = np.maximum(np.array(sizes) / task.classes_each, 1.0)
@@ -715,7 +750,7 @@ def extrapolate_cost(
     spread = np.full(units.size, np.nan)
     if len(without) > 1:
         spread = np.sqrt((len(without) - 1.0) * np.var(without, axis=0))
-    fitted, _ = fit_task(task, tuple(sizes), level=level, n_resamples=n_resamples, seed=seed)
+    fitted, _ = fit_task(task, tuple(sizes), level=level, seed=seed)
     columns, estimates = {}, {}
     for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
         accuracy = fitted.accuracy(size)
@@ -736,19 +771,19 @@ def extrapolate_cost(
     return GrowthTable(title, "cost", estimates, columns, notes, {"classes_seen": n}, (answer,))
 
 
-def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:
+def _checked_costs(costs: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:
     """Costs in the order of the classes: by their names where a frame has names, or as they come."""
-    prices = np.asarray(number_matrix(cost, "cost"), dtype=np.float64)
+    prices = np.asarray(number_matrix(costs, "costs"), dtype=np.float64)
     if prices.shape != (n, n):
         shape = " × ".join(map(str, prices.shape))
-        raise InputError("cost", f"is {shape} for {n} classes", "give one row and one column for each class")
+        raise InputError("costs", f"is {shape} for {n} classes", "give one row and one column for each class")
     wrong = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0.0)).all(axis=1))
     if wrong.size:
         message = "has a cost that is missing, infinite or below 0"
-        raise InputError("cost", message, "give costs of 0 or more", row=int(wrong[0]))
+        raise InputError("costs", message, "give costs of 0 or more", row=int(wrong[0]))
     order = list(range(n))
-    columns = _names(getattr(cost, "column_names", getattr(cost, "columns", None)))
-    rows = _names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
+    columns = _names(getattr(costs, "column_names", getattr(costs, "columns", None)))
+    rows = _names(costs.index) if hasattr(costs, "columns") and hasattr(costs, "index") else None
     columns, rows = columns or rows, rows or columns
     named = _names(classes) or _names(getattr(scores, "column_names", getattr(scores, "columns", None)))
     # Where nobody has named the classes, they are the labels in ascending order or numbers, or as the columns say.
@@ -758,12 +793,12 @@ def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> 
         for names in (rows, columns):
             if sorted(names) != sorted(known):
                 message = f"is named after {listed(names, 3)}, but the classes are {listed(known, 3)}"
-                raise InputError("cost", message, "use the same names, or give an array in the order of the classes")
+                raise InputError("costs", message, "use the same names, or give an array in the order of the classes")
         order = [rows.index(name) for name in known]
         prices = prices[np.ix_(order, [columns.index(name) for name in known])]
     dear = np.flatnonzero(np.diag(prices) != 0.0)
     if dear.size:
-        raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=order[dear[0]])
+        raise InputError("costs", "gives a cost to a right answer", "put zeros on the diagonal", row=order[dear[0]])
     return prices
 
 
@@ -792,44 +827,21 @@ def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: 
     return float(min(np.exp(low), value)), float(max(min(np.exp(high), bounds[1]), value))
 
 
-@checked(review=lambda value, name: check_number(value, name, 0.0, 1.0, open_ends=True), ties=one_of(*TIE_RULES))
-def extrapolate_review(
+def _errors_found(
     scores: Any,
-    labels: Labels | None = None,
-    *,
+    labels: Any,
     review: float,
-    k: int | Iterable[int] | None = None,
-    classes: Labels | None = None,
-    distance: bool = False,
-    ties: str = "random",
-    level: float = 0.95,
-    n_resamples: int = 100,
-    seed: int = 0,
+    *,
+    k: Any,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    **options: Any,
 ) -> GrowthTable:
-    """The share of errors that is found by reviewing the least certain answers, among ``k`` classes.
-
-    ``review`` is the share of answers that is reviewed, those with the smallest margin between the best and the second
-    best score first. Up to the ``k1`` classes tested it is seen in random galleries. Beyond, margins of wrong and right
-    answers are two normal laws: the error rate is that of :func:`extrapolate`, and how well margins separate the two
-    falls with it as in populations of known margins, from what was seen at ``k1``. Without ``k`` the classes are taken
-    1, 2, 5 and 10 times.
-
-    The rows also have the error rate, the error rate that is left after the review, the share of the reviewed answers
-    that is wrong, and the share of answers to review (``review_for_same``) to find as large a share of the errors as
-    ``review`` finds among the ``k1`` classes of today.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> people = rng.normal(size=(120, 8))
-    >>> scores = -np.linalg.norm((people + 0.7 * rng.normal(size=people.shape))[:, None] - people, axis=2)
-    >>> plan = extrapolate_review(scores, review=0.2, k=[120, 1200], n_resamples=20)
-    >>> plan[120].value > plan[1200].value  # more errors, so a fifth of the answers has a smaller share of them
-    True
-    """
+    """The share of errors that is found by reviewing the least certain answers, among ``k`` classes."""
     from scipy.special import ndtr, ndtri
 
-    task, kept = whole_rows(scores, labels, classes=classes, distance=distance, ties=ties)
+    task, kept = whole_rows(scores, labels, **options)
     n = task.n_classes
     sizes = sizes_asked([times * n for times in _TIMES_COUNTED] if k is None else k)
     fitted, _ = fit_task(task, tuple(sizes), level=level, seed=seed)

@@ -113,7 +113,16 @@ class LinearSpline(GrowthMethod):
         matrix = _spline_moments(tuple(knot), k.tobytes()) * root[:, None]
         error = (1.0 - accuracy) * root
         if self.constraint == "convex":
-            beta = _by_columns(matrix, error)
+            # Non-negative least squares on some columns, then on these and all beside those in use: four rounds find
+            # them.
+            n = knot.size
+            coarse = np.append(np.linspace(0, n - 1, _START), n - np.geomspace(1, n, _START)).astype(np.intp)
+            beta, chosen = np.zeros(n), np.unique(coarse)
+            for _ in range(4):
+                beta[:] = 0.0
+                beta[chosen] = nnls(matrix[:, chosen], error, maxiter=50 * chosen.size)[0]
+                near = np.flatnonzero(beta)[:, None] + np.arange(-_BESIDE, _BESIDE + 1)
+                chosen = np.union1d(coarse, np.clip(near, 0, n - 1))
         elif self.constraint == "none":
             beta = np.asarray(np.linalg.lstsq(matrix, error, rcond=1e-12)[0], dtype=np.float64)
         else:
@@ -182,7 +191,9 @@ class UniformMixture(GrowthMethod):
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Constrained least squares on the observed curve."""
         k, accuracy, importance = evidence.sketch
-        span, pieces = _uniform_pieces(evidence.n_classes, k.tobytes())
+        # Pieces much shorter than 1/k1 never lose in the observed task: below a hundredth they are one atom.
+        span = np.geomspace(1.0, 0.01 / evidence.n_classes, _PIECES - 1)
+        pieces = np.column_stack([power_of_span(span[None, :], k[:, None]), np.ones(k.size)])
         weight = simplex_weights(pieces, accuracy, importance)
         return Favorability(miss=np.zeros(1), miss_weight=weight[-1:], span=span, span_weight=weight[:-1])
 
@@ -291,15 +302,6 @@ def climb(
 
 
 @lru_cache(maxsize=16)
-def _uniform_pieces(n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats]:
-    """Lengths of the pieces and their curves, the atom last: the same for every resample of one task."""
-    k = np.frombuffer(k_bytes)
-    # Pieces much shorter than 1/k1 never lose in the observed task: below a hundredth they are one atom.
-    span = np.geomspace(1.0, 0.01 / n_classes, _PIECES - 1)
-    return span, np.column_stack([power_of_span(span[None, :], k[:, None]), np.ones(k.size)])
-
-
-@lru_cache(maxsize=16)
 def _normal_pieces(bandwidth: float, n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats, Floats]:
     """Grid, normals on it, and their curves: the same for every resample of one task, so made once."""
     k = np.frombuffer(k_bytes)
@@ -314,20 +316,6 @@ def _spline_moments(knots: tuple[float, ...], k_bytes: bytes) -> Floats:
     return spline_moment(1.0 - np.array(knots)[None, :], np.frombuffer(k_bytes)[:, None])
 
 
-def _by_columns(matrix: Floats, target: Floats) -> Floats:
-    """Non-negative least squares on some columns, then on these and all beside those in use: four rounds find them."""
-    from scipy.optimize import nnls
-
-    n = matrix.shape[1]
-    coarse = np.unique(np.append(np.linspace(0, n - 1, _START), n - np.geomspace(1, n, _START)).astype(np.intp))
-    beta, chosen = np.zeros(n), coarse
-    for _ in range(4):
-        beta[:] = 0.0
-        beta[chosen] = nnls(matrix[:, chosen], target, maxiter=50 * chosen.size)[0]
-        chosen = np.union1d(coarse, np.clip(np.flatnonzero(beta)[:, None] + np.arange(-_BESIDE, _BESIDE + 1), 0, n - 1))
-    return beta
-
-
 @dataclass(frozen=True)
 class ProbitNormal(GrowthMethod):
     """``Φ⁻¹(U) ~ N(μ, σ²)``, and a case beats Binomial(k1 − 1, U) distractors.
@@ -340,7 +328,25 @@ class ProbitNormal(GrowthMethod):
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Two parameters, from the best point of a coarse grid by scoring."""
         x, miss = probit_grid(evidence.n_classes)
-        theta = _most_likely(evidence.histogram, x)
+        group, likelihood, at_starts = _likelihoods(evidence.histogram.size)
+        total = np.asarray(np.bincount(group, weights=evidence.histogram[::-1]), dtype=np.float64)
+        used = total > 0
+        share, likelihood = total[used], likelihood[used]
+
+        def read(t: Floats) -> tuple[float, tuple[Floats, Floats]]:
+            spread = float(np.exp(t[1]))
+            weight = normal_weights(x, t[0], spread)
+            z = (x - t[0]) / spread
+            chance = likelihood @ weight + 1e-300
+            slope = np.column_stack([z / spread, z * z])
+            return float(share @ np.log(chance)), (chance, weight[:, None] * (slope - weight @ slope))
+
+        def slopes(t: Floats, found: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+            score = likelihood @ found[1] / found[0][:, None]
+            return share @ score, (score * share[:, None]).T @ score
+
+        start = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))]
+        theta = climb(read, slopes, start, _PROBIT_BOUNDS, gain=1e-6, move=1e-4)
         return Favorability(miss=miss, miss_weight=normal_weights(x, theta[0], float(np.exp(theta[1]))))
 
 
@@ -356,55 +362,41 @@ class Exponential(GrowthMethod):
 
     name: str = "exponential"
 
-    @staticmethod
-    def between(lowest: float, highest: float) -> Favorability:
-        """``1 − U`` log-uniform between two probabilities."""
-        low, high = np.log(lowest), np.log(highest)
-        miss = np.exp((high + low) / 2.0 + (high - low) / 2.0 * _LOG_NODES)
-        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=_LOG_SHARES / 2.0)
-
     def fit(self, evidence: TaskEvidence) -> Favorability:
         """Least squares over the logarithms of the upper end and of the distance to the lower one."""
         k, accuracy, importance = evidence.sketch
         k_bytes, root = k.tobytes(), np.sqrt(importance / importance.sum())
-        losses = ((_lines_at_starts(k_bytes) - accuracy) ** 2 * (root * root)).sum(axis=1)
+        losses = ((_lines(k_bytes)[1] - accuracy) ** 2 * (root * root)).sum(axis=1)
 
         def read(theta: Floats) -> tuple[float, Floats]:
-            gap = (_line_curve(theta, k_bytes) - accuracy) * root
+            gap = (_line_curve(theta, _lines(k_bytes)[0]) - accuracy) * root
             return -float(gap @ gap), gap
 
         def slopes(theta: Floats, gap: Floats) -> tuple[Floats, Floats]:
-            moved = [(_line_curve(theta + step, k_bytes) - accuracy) * root - gap for step in _SMALL_STEPS]
+            moved = [(_line_curve(theta + step, _lines(k_bytes)[0]) - accuracy) * root - gap for step in _SMALL_STEPS]
             slope = np.column_stack(moved) / _SMALL_STEPS.max()
             return -slope.T @ gap, slope.T @ slope
 
         start = _LINE_STARTS[int(np.argmin(losses))]
         theta = climb(read, slopes, start, _LINE_BOUNDS, relative_gain=1e-5, move=1e-6)
-        high = -float(np.exp(theta[0]))
-        return self.between(float(np.exp(high - np.exp(theta[1]))), float(np.exp(high)))
+        high, width = -float(np.exp(theta[0])), float(np.exp(theta[1]))
+        miss = np.exp(high - width / 2.0 + width / 2.0 * _LOG_NODES)
+        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=_LOG_SHARES / 2.0)
 
 
-def _line_curve(theta: Floats, k_bytes: bytes) -> Floats:
-    """Accuracies where ``1 − U`` is log-uniform, by the logarithms of minus its upper end and of its width."""
-    reached = _losses_up_to(k_bytes)
+def _line_curve(theta: Floats, reached: Floats) -> Floats:
+    """Accuracies where ``1 − U`` is log-uniform, by the logarithms of minus its upper end and of its width.
 
-    def up_to(log_miss: float) -> Floats:
+    ``reached``: losses integrated up to each log-probability, so that a log-uniform law is a difference of two
+    readings.
+    """
+    high, width = -float(np.exp(theta[0])), float(np.exp(theta[1]))
+    readings = []
+    for log_miss in (high, high - width):
         place = (max(log_miss, _LOWEST_LOG) - _LOWEST_LOG) / (-_LOWEST_LOG / (_LOG_STEPS - 1.0))
         below = min(int(place), _LOG_STEPS - 2)
-        return np.asarray(reached[below] + (place - below) * (reached[below + 1] - reached[below]))
-
-    high = -float(np.exp(theta[0]))
-    width = float(np.exp(theta[1]))
-    return 1.0 - (up_to(high) - up_to(high - width)) / width
-
-
-@lru_cache(maxsize=16)
-def _losses_up_to(k_bytes: bytes) -> Floats:
-    """Losses integrated up to each log-probability: a log-uniform law is then a difference of two readings."""
-    k = np.frombuffer(k_bytes)
-    x = np.linspace(_LOWEST_LOG, 0.0, _LOG_STEPS)
-    lost = 1.0 - power_of_atom(np.exp(x)[:, None], k[None, :])
-    return np.vstack([np.zeros(k.size), np.cumsum((lost[1:] + lost[:-1]) / 2.0, axis=0) * (x[1] - x[0])])
+        readings.append(reached[below] + (place - below) * (reached[below + 1] - reached[below]))
+    return np.asarray(1.0 - (readings[0] - readings[1]) / width)
 
 
 # The points that a search may start from, and the bounds of its two parameters. They reach from tasks that are lost at
@@ -416,8 +408,13 @@ _LINE_BOUNDS = np.array([[-20.0, 3.0], [-4.0, 6.0]])
 
 
 @lru_cache(maxsize=16)
-def _lines_at_starts(k_bytes: bytes) -> Floats:
-    return np.array([_line_curve(start, k_bytes) for start in _LINE_STARTS])
+def _lines(k_bytes: bytes) -> tuple[Floats, Floats]:
+    """Losses up to each log-probability, and the curves of the starts: the same for every resample of one task."""
+    k = np.frombuffer(k_bytes)
+    x = np.linspace(_LOWEST_LOG, 0.0, _LOG_STEPS)
+    lost = 1.0 - power_of_atom(np.exp(x)[:, None], k[None, :])
+    reached = np.vstack([np.zeros(k.size), np.cumsum((lost[1:] + lost[:-1]) / 2.0, axis=0) * (x[1] - x[0])])
+    return reached, np.array([_line_curve(start, reached) for start in _LINE_STARTS])
 
 
 @lru_cache(maxsize=4)
@@ -441,29 +438,6 @@ def _likelihoods(n_classes: int) -> tuple[NDArray[np.intp], Floats, Floats]:
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
     weight = normal_weights(x, _PROBIT_STARTS[:, 0], np.exp(_PROBIT_STARTS[:, 1]))
     return group, likelihood, np.log(likelihood @ weight.T + 1e-300)
-
-
-def _most_likely(histogram: Floats, x: Floats) -> Floats:
-    """Mean and log-spread of the normal under which the wins are most likely, by scoring from the best of many."""
-    group, likelihood, at_starts = _likelihoods(histogram.size)
-    total = np.asarray(np.bincount(group, weights=histogram[::-1]), dtype=np.float64)
-    used = total > 0
-    share, likelihood = total[used], likelihood[used]
-
-    def read(t: Floats) -> tuple[float, tuple[Floats, Floats]]:
-        spread = float(np.exp(t[1]))
-        weight = normal_weights(x, t[0], spread)
-        z = (x - t[0]) / spread
-        chance = likelihood @ weight + 1e-300
-        slope = np.column_stack([z / spread, z * z])
-        return float(share @ np.log(chance)), (chance, weight[:, None] * (slope - weight @ slope))
-
-    def slopes(t: Floats, found: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        score = likelihood @ found[1] / found[0][:, None]
-        return share @ score, (score * share[:, None]).T @ score
-
-    start = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))]
-    return climb(read, slopes, start, _PROBIT_BOUNDS, gain=1e-6, move=1e-4)
 
 
 @dataclass(frozen=True)
@@ -586,20 +560,12 @@ class CalibratedScores(GrowthMethod):
     needs_scores = True
 
     def fit(self, evidence: TaskEvidence) -> Favorability:
-        """The cases' laws side by side."""
-        from scipy.special import ndtr
-
-        theta, z, mass = self._line(evidence)
-        law = mass @ normal_weights(_FINE, theta[0] + theta[1] * z, np.full(z.size, float(np.exp(theta[2]))))
-        return Favorability(miss=ndtr(-_FINE), miss_weight=law)
-
-    def _line(self, evidence: TaskEvidence) -> tuple[Floats, Floats, Floats]:
-        """Three parameters by damped scoring on cases grouped by ``z`` and by losses; every ``z`` with its share.
+        """The cases' laws side by side; three parameters by damped scoring on cases grouped by ``z`` and by losses.
 
         Cases that stand equally far above their competitors and lose equally often are put together. One whose
         competitors show no spread upwards stands where its rank puts it.
         """
-        from scipy.special import log_ndtr, ndtri
+        from scipy.special import log_ndtr, ndtr, ndtri
 
         scores, competitors = evidence.known_scores(self.name), evidence.n_classes - 1
         losses = scores.losses
@@ -648,7 +614,10 @@ class CalibratedScores(GrowthMethod):
             return gradient, (score * trials[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
 
         theta = climb(read, slopes, np.array([0.0, 1.0, -1.2]), _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
-        return theta, distinct, np.asarray(np.bincount(place, weights=share), dtype=np.float64)
+        mass = np.asarray(np.bincount(place, weights=share), dtype=np.float64)
+        spread_of_each = np.full(distinct.size, float(np.exp(theta[2])))
+        law = mass @ normal_weights(_FINE, theta[0] + theta[1] * distinct, spread_of_each)
+        return Favorability(miss=ndtr(-_FINE), miss_weight=law)
 
 
 def _shares(scores: ScoreSample) -> tuple[Floats, Floats]:
