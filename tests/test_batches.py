@@ -586,7 +586,7 @@ def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     ("options", "words"),
     [
         (("--batch", "dya"), "dya"),
-        (("--batch", "day", "--recall", "0.8"), "--recall"),
+        (("--batch", "day", "--quota", "5", "--recall", "0.8"), "--recall"),
         (("--batch", "day", "--prevalence", "0.1"), "--batch"),
     ],
 )

@@ -10,7 +10,6 @@ from cutline.decide.calibration import (
     EPS,
     PARTS,
     SCORES,
-    ProperLosses,
     _logistic,
     calibrate,
     decompose,
@@ -45,7 +44,7 @@ def test_the_curve_is_the_isotonic_regression(digits: int) -> None:
 def test_the_parts_add_up_and_are_proper() -> None:
     y, p = drawn(2, stretch=2.0)
     ranking = rank(make_sample(y, p))
-    found = decompose(ProperLosses.of(ranking.score), ranking.pos, ranking.neg)
+    found = decompose(ranking.score, ranking.pos, ranking.neg)
     for row, name in zip(found, SCORES, strict=True):
         score, miscalibration, discrimination, uncertainty = row
         assert score == pytest.approx(getattr(cl, name)(y, p) if hasattr(cl, name) else score)
@@ -59,7 +58,7 @@ def test_a_perfect_fit_has_no_miscalibration() -> None:
     y, p = drawn(3)
     ranking = rank(make_sample(y, p))
     fitted = isotonic(ranking.pos, ranking.neg)
-    assert decompose(ProperLosses.of(fitted), ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
+    assert decompose(fitted, ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slope_and_intercept_are_those_of_a_logistic_regression() -> None:
@@ -118,14 +117,44 @@ def test_separated_and_constant_probabilities_say_why_there_is_no_slope() -> Non
     assert "equal" in judged(np.array([0, 1, 0]), np.array([0.3, 0.3, 0.3])).slope.reason
 
 
-def lines(y: np.ndarray, p: np.ndarray) -> list[cl.results.Estimate]:
-    ranking = rank(make_sample(y, p))
-    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    return _logistic(ranking.score.astype(np.float64), pos, neg, 0.95)
+def test_weights_stand_for_repeated_cases_but_tell_no_more_than_their_rows() -> None:
+    y, p = drawn(7, 300, stretch=1.6)
+    weight = np.random.default_rng(7).integers(1, 5, len(y))
+    found = cl.evaluate(y, p, sample_weight=weight, measures=["brier_score"], n_resamples=150).calibration()
+    same = judged(np.repeat(y, weight), np.repeat(p, weight))
+    assert found.slope.value == pytest.approx(same.slope.value)
+    assert found.in_the_large.value == pytest.approx(same.in_the_large.value)
+    np.testing.assert_allclose(found.parts.column("on_sample"), same.parts.column("on_sample"), rtol=1e-9)
+    np.testing.assert_allclose(found.fitted, same.fitted, rtol=1e-9)
+    assert found.slope.high - found.slope.low > 1.2 * (same.slope.high - same.slope.low)
+    equal = make_sample(y, p, sample_weight=np.full(len(y), 3.0))
+    error, plain = calibrate(equal, rank(equal), n_resamples=99), judged(y, p)
+    assert error.slope.high - error.slope.low == pytest.approx(plain.slope.high - plain.slope.low, rel=1e-6)
+    widths = [np.mean(np.subtract(c.band.column("high"), c.band.column("low"))) for c in (error, plain)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.15)
+
+
+def test_the_test_errs_as_often_as_it_says_with_weights() -> None:
+    rejected = []
+    for seed in range(25):
+        y, p = drawn(seed, 50)
+        sample = make_sample(y, p, sample_weight=np.exp(np.random.default_rng(seed).normal(size=50)))
+        rejected.append(calibrate(sample, rank(sample), n_resamples=99, seed=seed).p_value <= 0.1)
+    assert np.mean(rejected) < 0.29  # 0.1 and 3 standard errors
+
+
+def test_weights_too_unequal_to_add_have_a_calibration() -> None:
+    how = {"sample_weight": [1e15, 1e-3, 1e-3, 1e-3], "measures": [], "interval": None}
+    assert cl.evaluate([1, 0, 0, 1], [0.2, 0.1, 0.8, 0.3], **how).calibration().in_the_large.value > 10
+
+
+def lines(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> list[cl.results.Estimate]:
+    sample = make_sample(y, p, sample_weight=weight)
+    return _logistic(sample, rank(sample), 0.95)
 
 
 def test_lines_maximise_the_likelihood_however_extreme_the_probabilities() -> None:
-    """Against a general optimiser: over- and under-confident, reversed, rounded and 0/1 scores."""
+    """Against a general optimiser: over- and under-confident, reversed, rounded and 0/1 scores, wild weights."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(11)
@@ -137,9 +166,10 @@ def test_lines_maximise_the_likelihood_however_extreme_the_probabilities() -> No
         p = [p, 1.0 - p, p.round(1), p.round()][k % 4]
         if y.all() or not y.any():
             continue
-        intercept, slope, large = lines(y, p)
+        weight = None if k % 3 else np.exp(2.0 * rng.normal(size=n)) * 10.0 ** rng.integers(-5, 30)
+        intercept, slope, large = lines(y, p, weight)
         clipped = np.clip(p, EPS, 1 - EPS)
-        x, w = np.log(clipped / (1 - clipped)), np.ones(n)
+        x, w = np.log(clipped / (1 - clipped)), np.ones(n) if weight is None else weight / weight.sum() * n
 
         def loss(a: float, b: float, x: np.ndarray = x, w: np.ndarray = w, y: np.ndarray = y) -> float:
             return float(w @ np.logaddexp(0.0, np.where(y, -1.0, 1.0) * (a + b * x)))

@@ -325,3 +325,20 @@ def test_next_hits_and_profit_leave_out_the_luck_of_the_choice() -> None:
     assert abs(np.mean(gap)) < 0.45 * np.mean(looks)  # the true profit of every cut is 0
     assert np.mean(hits) > np.mean(expected) + 2
     assert np.mean(middle) < np.mean(hits) - 1
+
+
+def test_a_fixed_cost_is_paid_once_and_only_where_someone_is_taken() -> None:
+    y, p = np.array([1, 1, 0, 1, 0, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+    found = cl.plan(y, p, cost=2, value=5, fixed_cost=3, n_resamples=50)
+    assert (found.quota, found.profit.value) == (4, 4.0)
+    assert found.profits.tolist() == [0.0, 0.0, 3.0, 1.0, 4.0, 2.0, 0.0]
+    assert found.to_dict()["fixed_cost"] == 3
+    too_much = cl.plan(y, p, cost=2, value=5, fixed_cost=7.5, n_resamples=50)
+    assert (too_much.quota, too_much.profit.value) == (0, 0.0)
+    # of a budget of 8 there are 5 left, which pay for two cases
+    assert cl.plan(y, p, cost=2, value=5, fixed_cost=3, budget=8, n_resamples=50).limit == 2
+    assert cl.plan(y, p, cost=2, value=5, fixed_cost=3, budget=2, n_resamples=50).limit == 0
+    plain = cl.plan(y, p, cost=2, value=5, n_resamples=50)
+    assert plain.profit.value - found.profit.value == 3.0
+    with pytest.raises(cl.InputError, match="fixed_cost"):
+        cl.plan(y, p, fixed_cost=-1)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.model_choice import membership, newcombe, swaps
+from cutline.decide.model_choice import membership, swaps
+from cutline.inference.limits import mover_limits, wilson
 from cutline.sources.arrays import make_sample
 
 
@@ -56,7 +57,7 @@ def test_newcombe_holds_the_true_difference() -> None:
     for p, q in ((0.3, 0.1), (0.05, 0.02), (0.5, 0.5)):
         inside = 0
         for a, b in zip(rng.binomial(40, p, 1000), rng.binomial(40, q, 1000), strict=True):
-            low, high = newcombe((a / 40, b / 40), (40, 40), 0.95)
+            low, high = mover_limits(*((hits / 40, wilson(hits, 40, 0.95)) for hits in (a, b)))
             inside += low <= p - q <= high
         assert inside / 1000 > 0.93
 

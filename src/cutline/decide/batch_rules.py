@@ -14,15 +14,14 @@ import numpy as np
 from ..catalogue.declare import ratio
 from ..errors import look_up
 from ..estimate import Estimate, Settings
-from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, share_limits
+from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, places_in, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
 from ..inference.limits import lag_correlation
 from ..table import DictResult, HasSections, PicklesFields, Section, Table, columns_table, count, pluralize, values_of
 from ..types import Floats
 from ..verdict import Models
-from .operating import OperatingPoint, measured
+from .operating import NOTHING, OperatingPoint, measured, whole
 
-_NOTHING = 1e-9  # cases: what is left of a tie by rounding
 _CLEARLY_WIDER = 1.15  # independent batches seldom lengthen intervals by more
 
 
@@ -49,9 +48,9 @@ class BatchPoint(OperatingPoint):
         """One row for each batch: cases, positives, places used, hits, hit rate, recall, and its cut's threshold."""
         hits, taken, positives, cases = self.cells[:, :4].T
         counts = {"cases": cases, "positives": positives, "places": taken, "hits": hits}
-        whole = {key: [*map(_whole, found.tolist())] for key, found in counts.items()}
+        in_cases = {key: [*map(whole, found.tolist())] for key, found in counts.items()}
         rates = {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
-        return columns_table({"batch": self.names, **whole, **rates}, "Batch by batch")
+        return columns_table({"batch": self.names, **in_cases, **rates}, "Batch by batch")
 
     @property
     def short(self) -> int:
@@ -92,10 +91,6 @@ class BatchPoint(OperatingPoint):
         return [Section("cut", [Table(rows), *filter(None, [self.note])])]
 
 
-def _whole(value: float) -> int | float:
-    return round(value) if abs(value - round(value)) < _NOTHING else value
-
-
 def _short(cases: Floats, quota: int | float | None) -> int:
     """Batches with fewer cases than a number of places."""
     return int(np.count_nonzero(cases < quota * (1.0 - 1e-12))) if isinstance(quota, int) else 0
@@ -103,11 +98,11 @@ def _short(cases: Floats, quota: int | float | None) -> int:
 
 def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float | None, level: float) -> BatchPoint:
     """All batches cut at a quota of each, or at one threshold."""
-    lists = rows.lists()
-    places = lists.above(threshold) if quota is None else lists.places(quota)  # type: ignore[arg-type]
+    lists = rows.lists
+    places = lists.above(threshold) if quota is None else places_in(lists.cases, quota)  # type: ignore[arg-type]
     cells = lists.at(places)
     groups, part = lists.cut(places)
-    inside = (part > _NOTHING) & (groups < lists.first_group[1:])
+    inside = (part > NOTHING) & (groups < lists.first_group[1:])
     at = np.minimum(groups, len(lists.size) - 1)
     tied = np.where(inside, lists.size[at], 0.0)
     pos = np.where(inside, lists.pos[at], 0.0)
@@ -120,7 +115,7 @@ def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float 
     return measured(
         BatchPoint,
         counts_of(cells.sum(axis=0)).plain(),
-        finite=rows.are_finite,
+        finite=rows.outline.are_finite,
         threshold=math.nan if threshold is None else float(threshold),
         tied=float(tied.sum()),
         from_tie=float(from_tie.sum()),
@@ -228,8 +223,8 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         rows = [
             {
                 "rule": rule.name,
-                "hits": _whole(float(rule.hits.sum())),
-                "places": _whole(float(rule.places.sum())),
+                "hits": whole(float(rule.hits.sum())),
+                "places": whole(float(rule.places.sum())),
                 "hit_rate": rule["hit_rate"].value,
                 "hits_per_batch": rule["hits"].value,
                 **rule["hits"].interval._asdict(),
@@ -292,8 +287,8 @@ def _signed(value: float) -> str:
 
 def batch_rules(rows: BatchRows, quota: int | float, threshold: float | None, settings: Settings) -> BatchRules:
     """The best ``quota`` of each batch against one threshold within the same places, and without that limit."""
-    lists = rows.lists()
-    places = lists.places(quota)
+    lists = rows.lists
+    places = places_in(lists.cases, quota)
     total, matched = float(places.sum()), threshold is None
     at = _threshold_taking(rows, total) if threshold is None else float(threshold)
     shown = f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"

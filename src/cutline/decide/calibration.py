@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,83 +30,57 @@ EPS = 1e-5  # probabilities closer to 0 or 1 are moved there before the logit, a
 SCORES = ("brier_score", "log_loss")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 _GRID = 201  # places of the bands: every half percent of the cases
-_BLOCKS = 400  # of neighbouring scores, in which samples are drawn: see _Draws
+_BLOCKS = 400  # of neighbouring scores, in which samples are drawn: see _drawn
 _SPREAD_DRAWS = 400  # a standard error from so many replicates is known to 3.5%
 
 
 def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
     """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
-    return np.asarray(_Fits.of(pos[None], neg[None]).at(np.cumsum(pos.astype(np.float64) + neg))[0])
+    return np.asarray(_fits(pos[None], neg[None], np.cumsum(pos.astype(np.float64) + neg))[1][0])
 
 
-class _Fits(NamedTuple):
-    """Isotonic fits of many samples by their steps, one sample after the other.
+def _fits(pos: NDArray[Any], neg: NDArray[Any], taken: Floats) -> tuple[Floats, Floats]:
+    """Isotonic fits of many samples, a row each, from the positives and negatives of each group (columns).
 
-    For each step: its positives, its negatives, and the cases taken where it ends; ``first`` is the first step of each
-    sample and where the last one ends.
+    Brier score and log loss of each fit, and the fitted probability of the last of so many cases (``taken``).
     """
-
-    pos: Floats
-    neg: Floats
-    ends: Floats
-    first: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, pos: NDArray[Any], neg: NDArray[Any]) -> _Fits:
-        """From the positives and negatives of each group; a row is a sample."""
-        zero = 0 * pos[0, 0]
-        hulls = [compiled.hull_of_groups(a, b, zero, zero) for a, b in zip(pos, neg, strict=True)]
-        below, above = (np.concatenate([hull[k][: hull[2]] for hull in hulls]).astype(np.float64) for k in (0, 1))
-        used = np.array([hull[2] for hull in hulls])
-        inner = np.ones(len(below) - 1, np.bool_)
-        inner[np.cumsum(used)[:-1] - 1] = False  # from the last corner of a sample to the first of the next is no step
-        steps = np.diff(above)[inner], np.diff(below)[inner], (below + above)[1:][inner]
-        return cls(*steps, np.concatenate([[0], np.cumsum(used - 1)]))
-
-    @property
-    def scores(self) -> Floats:
-        """Brier score and log loss of each sample's fit: cases of one step have one probability."""
-        cases = self.pos + self.neg
-        losses = ProperLosses.of(self.pos / cases)
-        total = np.add.reduceat(cases, self.first[:-1])
-        each = losses.of_pos * self.pos + losses.of_neg * self.neg
-        return np.asarray(np.add.reduceat(each, self.first[:-1], axis=1).T / total[:, None])
-
-    def at(self, taken: Floats) -> Floats:
-        """The fitted probability of the last of so many cases, a row for each sample."""
-        probability, curves = self.pos / (self.pos + self.neg), np.empty((len(self.first) - 1, len(taken)))
-        for curve, start, end in zip(curves, self.first[:-1], self.first[1:], strict=True):
-            step = np.searchsorted(self.ends[start:end], taken * (1.0 - 1e-12), side="left")
-            curve[:] = probability[start + np.minimum(step, end - start - 1)]
-        return curves
+    zero = 0 * pos[0, 0]
+    hulls = [compiled.hull_of_groups(a, b, zero, zero) for a, b in zip(pos, neg, strict=True)]
+    below, above = (np.concatenate([hull[k] for hull in hulls]).astype(np.float64) for k in (0, 1))
+    corners = np.array([hull[2] for hull in hulls])
+    inner = np.ones(len(below) - 1, np.bool_)
+    inner[np.cumsum(corners)[:-1] - 1] = False  # from the last corner of a sample to the first of the next is no step
+    hits, misses, ends = np.diff(above)[inner], np.diff(below)[inner], (below + above)[1:][inner]
+    cases, first = hits + misses, np.cumsum(corners - 1) - (corners - 1)
+    probability, totals = hits / cases, np.add.reduceat(cases, first)
+    of_pos, of_neg = proper_losses(probability)  # cases of one step have one probability
+    scores = np.add.reduceat(of_pos * hits + of_neg * misses, first, axis=1).T / totals[:, None]
+    # Steps of all samples on one line: sample k from k to k + 1, by shares of its cases.
+    sample = np.arange(len(pos))
+    line = ends / np.repeat(totals, corners - 1) + np.repeat(sample, corners - 1)
+    step = np.searchsorted(line, taken / totals[:, None] + sample[:, None] - 1e-10)
+    return scores, probability[np.minimum(step, (first + corners - 2)[:, None])]
 
 
-class ProperLosses(NamedTuple):
+def proper_losses(p: Floats) -> tuple[Floats, Floats]:
     """Brier score and log loss (base 2), one row each, of a positive and of a negative with each probability."""
-
-    of_pos: Floats
-    of_neg: Floats
-
-    @classmethod
-    def of(cls, p: Floats) -> ProperLosses:
-        of_pos, of_neg = log_losses(p)
-        return cls(np.stack([(1.0 - p) ** 2, of_pos]), np.stack([p**2, of_neg]))
-
-    def mean(self, pos: Any, neg: Any) -> Floats:
-        """The two scores of each sample where so many positives and negatives have each probability."""
-        pos, neg = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
-        totals = pos.sum(axis=-1) + neg.sum(axis=-1)
-        return np.asarray((pos @ self.of_pos.T + neg @ self.of_neg.T) / totals[..., None])
+    of_pos, of_neg = log_losses(p)
+    return np.stack([(1.0 - p) ** 2, of_pos]), np.stack([p**2, of_neg])
 
 
-def decompose(losses: ProperLosses, pos: Any, neg: Any) -> Floats:
-    """Score, miscalibration, discrimination, uncertainty (last axis) of Brier score and log loss, of each sample."""
+def decompose(p: Floats, pos: Any, neg: Any, fitted: Floats | None = None) -> Floats:
+    """Score, miscalibration, discrimination, uncertainty (last axis) of Brier score and log loss, of each sample.
+
+    ``p`` is the probability of each group, ``fitted`` the scores of the isotonic fits where they are known.
+    """
     if pos.ndim == 1:
-        return np.asarray(decompose(losses, pos[None], neg[None])[0])
-    score, fitted = losses.mean(pos, neg), _Fits.of(pos, neg).scores
+        return np.asarray(decompose(p, pos[None], neg[None])[0])
+    if fitted is None:
+        fitted = _fits(pos, neg, np.empty(0))[0]
     n_pos, n_neg = (side.sum(axis=1).astype(np.float64) for side in (pos, neg))
-    whole = ProperLosses.of(n_pos / (n_pos + n_neg))
-    base = ((whole.of_pos * n_pos + whole.of_neg * n_neg) / (n_pos + n_neg)).T
+    (of_pos, of_neg), (all_pos, all_neg) = proper_losses(p), proper_losses(n_pos / (n_pos + n_neg))
+    score = (pos.astype(np.float64) @ of_pos.T + neg.astype(np.float64) @ of_neg.T) / (n_pos + n_neg)[:, None]
+    base = ((all_pos * n_pos + all_neg * n_neg) / (n_pos + n_neg)).T
     return np.stack([score, score - fitted, base - fitted, base], axis=-1)
 
 
@@ -212,36 +186,42 @@ def calibrate(
     """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
     check_probabilities(sample, "calibration")
     need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be evaluated")
-    for argument, given in (("clusters", clusters), ("sample_weight", sample.weight)):
-        if given is not None:
-            why = "cannot be used with calibration, whose test and bands need independent rows that count alike"
-            raise InputError(argument, why, "leave it out")
-    p, draws = ranking.score.astype(np.float64), _Draws(ranking)
-    n_drawn = min(n_resamples, 999)  # so many outcomes tell a p-value of 0.001
-    rng = np.random.default_rng([seed, 5])
-    fitted, grid = isotonic(ranking.pos, ranking.neg), _grid(p, ranking.pos + ranking.neg)
-    taken = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)[grid]
-    null_pos, null_neg = draws.outcomes(p, n_drawn, rng)
-    null_fits, own_fits = _Fits.of(null_pos, null_neg), _Fits.of(*draws.outcomes(fitted, n_drawn, rng))
-    drawn_pos, drawn_neg = draws.rows(min(n_drawn, _SPREAD_DRAWS), rng)
+    if clusters is not None:
+        why = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
+        raise InputError("clusters", why, "leave it out")
+    p, cases = ranking.score.astype(np.float64), (ranking.pos + ranking.neg).astype(np.float64)
+    ends, rng = np.cumsum(cases), np.random.default_rng([seed, 5])
+    fitted, grid = isotonic(ranking.pos, ranking.neg), np.arange(len(p))
+    if len(p) > _GRID:  # bands are drawn evenly over the cases, the ends included
+        spread = np.linspace(ends[-1] / _GRID, ends[-1] * (1.0 - 1e-12), _GRID)
+        grid = np.unique(np.concatenate([[0], np.searchsorted(ends, spread), [len(p) - 1]]))
+    block = np.arange(len(p)) if len(p) <= _BLOCKS else ((ends - cases) * (_BLOCKS / ends[-1])).astype(np.intp)
+    starts = tie_starts(block)
+    mean_p = _block_means(p, cases, starts)
+    # 999 outcomes tell a p-value of 0.001; weighted rows, which are drawn row by row, as often as takes seconds
+    n_drawn = min(n_resamples, 999)
+    if sample.weight is not None:
+        n_drawn = min(n_drawn, max(99, 20_000_000 // len(sample)))
+    null_pos, null_neg = _drawn(sample, ranking, starts, n_drawn, rng, p)
+    null_scores, null_curves = _fits(null_pos, null_neg, ends[grid])
+    own_curves = _fits(*_drawn(sample, ranking, starts, n_drawn, rng, fitted), ends[grid])[1]
+    drawn_pos, drawn_neg = _drawn(sample, ranking, starts, min(n_drawn, _SPREAD_DRAWS), rng)
     both = drawn_pos.any(axis=1) & drawn_neg.any(axis=1)
-    replicates = decompose(draws.losses, drawn_pos[both], drawn_neg[both])
-    null = draws.losses.mean(null_pos, null_neg) - null_fits.scores
-    in_blocks = decompose(draws.losses, draws.pos, draws.neg)
-    observed = decompose(ProperLosses.of(p), ranking.pos, ranking.neg)
+    replicates = decompose(mean_p, drawn_pos[both], drawn_neg[both])
+    null = decompose(mean_p, null_pos, null_neg, null_scores)[..., 1]
+    in_blocks = decompose(mean_p, *(np.add.reduceat(side, starts) for side in (ranking.pos, ranking.neg)))
     columns = {"probability": p[grid], "comes_true": fitted[grid]}
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    for name_of, fits, centre in (("", null_fits, p[grid]), ("confidence_", own_fits, fitted[grid])):
-        low, high = np.quantile(fits.at(taken), tails, axis=0)
+    for name_of, curves, centre in (("", null_curves, p[grid]), ("confidence_", own_curves, fitted[grid])):
+        low, high = np.quantile(curves, tails, axis=0)
         columns |= {f"{name_of}low": np.minimum(centre, low), f"{name_of}high": np.maximum(centre, high)}
-    counted = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
-    intercept, slope, in_the_large = _logistic(p, *counted, level)
+    intercept, slope, in_the_large = _logistic(sample, ranking, level)
     return Calibration(
         name,
         p,
         fitted,
-        counted[0] + counted[1],
-        _part_rows(observed, in_blocks[:, 1] - null.mean(axis=0), replicates, level),
+        cases,
+        _part_rows(decompose(p, ranking.pos, ranking.neg), in_blocks[:, 1] - null.mean(axis=0), replicates, level),
         slope,
         intercept,
         in_the_large,
@@ -252,49 +232,46 @@ def calibrate(
     )
 
 
-class _Draws:
-    """Samples like one, in blocks of neighbouring scores: new outcomes, or its rows drawn again.
+def _block_means(of_group: Floats, cases: Floats, starts: NDArray[np.intp]) -> Floats:
+    """The mean over the cases of each block of groups; exactly the value of a block of one group."""
+    if len(starts) == len(of_group):
+        return of_group
+    return np.asarray(np.add.reduceat(of_group * cases, starts) / np.add.reduceat(cases, starts))
 
-    A block has the mean probability of its cases, which is right if theirs are. There are at most 400: steps of an
-    isotonic fit are much longer (a share n^(-1/3) of n cases), and what is drawn no longer grows with n.
+
+def _drawn(
+    sample: Any,
+    ranking: Ranking,
+    starts: NDArray[np.intp],
+    n: int,
+    rng: np.random.Generator,
+    chance: Floats | None = None,
+) -> tuple[Any, Any]:
+    """Positives and negatives of each block of groups (columns) in ``n`` samples like this one.
+
+    Cases are positive with the chance of their group, or rows are drawn again. A block has the mean chance of its
+    cases, which is right if theirs are. There are at most 400: steps of an isotonic fit are much longer (a share
+    n^(-1/3) of n cases), and what is drawn no longer grows with n. A row of weight w is one draw, not w of them.
     """
-
-    def __init__(self, ranking: Ranking) -> None:
-        self.cases = (ranking.pos + ranking.neg).astype(np.float64)
-        block = np.arange(len(ranking))
-        if len(ranking) > _BLOCKS:
-            block = ((np.cumsum(self.cases) - self.cases) * (_BLOCKS / self.cases.sum())).astype(np.intp)
-        self.starts = tie_starts(block)
-        self.pos, self.neg = (np.add.reduceat(side, self.starts) for side in (ranking.pos, ranking.neg))
-        self.losses = ProperLosses.of(self._means(ranking.score.astype(np.float64)))
-
-    def _means(self, of_group: Floats) -> Floats:
-        """The mean over the cases of each block; exactly the value of a block of one group."""
-        if len(self.starts) == len(of_group):
-            return of_group
-        totals = np.add.reduceat(of_group * self.cases, self.starts)
-        return np.asarray(totals / np.add.reduceat(self.cases, self.starts))
-
-    def outcomes(self, chance: Floats, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Positives and negatives of each block (columns) where cases are positive with the chance of their group."""
-        cases = (self.pos + self.neg).astype(np.int64)
-        pos = rng.binomial(cases, self._means(np.clip(chance, 0.0, 1.0)), size=(n_drawn, len(cases)))
-        return pos, cases - pos
-
-    def rows(self, n_drawn: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Positives and negatives of each block where the rows are drawn again."""
-        sizes = np.concatenate([self.pos, self.neg]).astype(np.int64)
-        counts = rng.multinomial(int(sizes.sum()), sizes / sizes.sum(), size=n_drawn)
-        return counts[:, : len(self.pos)], counts[:, len(self.pos) :]
-
-
-def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:
-    """Groups at which bands are drawn: evenly over the cases, the ends included."""
-    if len(p) <= _GRID:
-        return np.arange(len(p))
-    ends = np.cumsum(cases)
-    spread = np.linspace(ends[-1] / _GRID, ends[-1] * (1.0 - 1e-12), _GRID)
-    return np.unique(np.concatenate([[0], np.searchsorted(ends, spread), [len(p) - 1]]))
+    if sample.weight is None:
+        pos, neg = (np.add.reduceat(side, starts).astype(np.int64) for side in (ranking.pos, ranking.neg))
+        if chance is None:
+            sizes = np.concatenate([pos, neg])
+            counts = rng.multinomial(int(sizes.sum()), sizes / sizes.sum(), size=n)
+            return counts[:, : len(pos)], counts[:, len(pos) :]
+        of_block = _block_means(np.clip(chance, 0.0, 1.0), (ranking.pos + ranking.neg).astype(np.float64), starts)
+        hits = rng.binomial(pos + neg, of_block, size=(n, len(pos)))
+        return hits, pos + neg - hits
+    group, n_rows, sums = ranking.group_of(sample.score), len(sample), np.empty((n, 2, len(starts)))
+    block = np.searchsorted(starts, group, side="right") - 1
+    for drawn in sums:
+        positive, weight = sample.positive, sample.row_weight
+        if chance is None:
+            weight = weight * np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
+        else:
+            positive = rng.random(n_rows) < chance[group]
+        drawn[:] = np.bincount(block + len(starts) * ~positive, weight, 2 * len(starts)).reshape(2, -1)
+    return sums[:, 0], sums[:, 1]
 
 
 def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, level: float) -> Table:
@@ -318,7 +295,7 @@ def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, lev
     return Table(rows, "Parts of the losses: score = miscalibration − discrimination + uncertainty")
 
 
-def _logistic(p: Floats, pos: Floats, neg: Floats, level: float) -> list[Estimate]:
+def _logistic(sample: Any, ranking: Ranking, level: float) -> list[Estimate]:
     """Intercept and slope of the outcome on the logit of the probability, and the intercept at slope 1.
 
     Maximum likelihood, with Wald intervals. A step of Newton's method moves no log odds by more than 5 and is halved
@@ -328,11 +305,16 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, level: float) -> list[Estimat
     is not where probabilities are miscalibrated (73.8% of 95% intervals covered). The sandwich A⁻¹BA⁻¹ (White 1982)
     is near 0 where the sample has shown none of the rare errors that the probabilities predict.
     """
-    clipped = np.clip(p, EPS, 1.0 - EPS)
+    pos, neg = (side.astype(np.float64) for side in (ranking.pos, ranking.neg))
+    squares = [pos, neg]  # of the weights
+    if sample.weight is not None:
+        group, squared = ranking.group_of(sample.score), sample.row_weight**2
+        sides = sample.positive, ~sample.positive
+        squares = [np.bincount(group, squared * side, len(ranking)).astype(np.float64) for side in sides]
+    clipped = np.clip(ranking.score.astype(np.float64), EPS, 1.0 - EPS)
     x = np.asarray(np.log(clipped) - np.log1p(-clipped))
     total, log_odds = float((pos + neg).sum()), math.log(pos.sum() / neg.sum())
     of_pos, of_neg = x[pos > 0], x[neg > 0]
-    counts = pos, neg
     pos, neg = pos / total, neg / total  # shares, so that one tolerance suits every weight
 
     def fit(design: Floats, offset: Floats, beta: Floats, names: tuple[str, ...]) -> list[Estimate]:
@@ -348,8 +330,8 @@ def _logistic(p: Floats, pos: Floats, neg: Floats, level: float) -> list[Estimat
             return [Estimate(name, math.nan, reason="the logistic regression does not converge") for name in names]
         q = logistic(offset + design @ beta)
         inverse = np.linalg.inv(information)
-        seen = counts[0] * (1.0 - q) ** 2 + counts[1] * q**2
-        expected = (counts[0] + counts[1]) * q * (1.0 - q)
+        seen = squares[0] * (1.0 - q) ** 2 + squares[1] * q**2
+        expected = (squares[0] + squares[1]) * q * (1.0 - q)
         variances = [np.diag(inverse @ (design * b[:, None]).T @ design @ inverse) for b in (seen, expected)]
         halves = z_of(level) * (np.sqrt(np.max(variances, axis=0)) / total)
         return [
@@ -372,8 +354,8 @@ def _newton(design: Floats, offset: Floats, pos: Floats, neg: Floats, beta: Floa
     """The coefficients of the highest likelihood, and their information; None where no step converges."""
 
     def log_likelihood(beta: Floats) -> float:
-        odds = offset + design @ beta
-        return -float(pos @ np.logaddexp(0.0, -odds) + neg @ np.logaddexp(0.0, odds))
+        odds = offset + design @ beta  # log(1 + e^x) = x + log(1 + e^−x)
+        return -float((pos + neg) @ np.logaddexp(0.0, -odds) + neg @ odds)
 
     reached = log_likelihood(beta)
     for _ in range(100):

@@ -156,18 +156,6 @@ def money(value: float) -> str:
     return (shown if float(shown.replace(",", "")) or not value else f"{value:.2g}").replace("-", "−")
 
 
-def _cheapest_cut(ranking: Ranking, prices: ErrorPrices) -> tuple[float, float, float, float]:
-    """The cheapest cut of a model: its threshold, the positives and negatives it takes, and the expected cost.
-
-    Of several cuts that cost the same, the one that takes the fewest cases.
-    """
-    fpr, tpr, threshold = hull_points(ranking)
-    tp, fp = tpr * ranking.n_pos, fpr * ranking.n_neg
-    cost = prices.expected(tp, fp, float(ranking.n_pos), float(ranking.n_neg))
-    at = int(np.argmax(cost <= cost.min() + _SAME * (prices.fp + prices.fn)))
-    return float(threshold[at]), float(tp[at]), float(fp[at]), float(cost[at])
-
-
 class _TriedCuts:
     """The thresholds of one model that are tried in each replicate, ascending; the first takes all rows.
 
@@ -281,9 +269,14 @@ def cheapest(
     paired: bool = True,
 ) -> Cheapest:
     """The cheapest model and cut of several models; ``clusters`` numbers the cluster of each row of each model."""
-    for ranking in rankings.values():
+    cuts = {}  # the cheapest of each model; of several that cost the same, the one that takes the fewest cases
+    for name, ranking in rankings.items():
         need_both_classes(ranking.n_pos, ranking.n_neg, "costs of errors cannot be compared")
-    cuts = {name: _cheapest_cut(ranking, prices) for name, ranking in rankings.items()}
+        hull = hull_points(ranking)
+        found, wrong = hull[1] * ranking.n_pos, hull[0] * ranking.n_neg
+        costs = prices.expected(found, wrong, float(ranking.n_pos), float(ranking.n_neg))
+        at = int(np.argmax(costs <= costs.min() + _SAME * (prices.fp + prices.fn)))
+        cuts[name] = float(hull[2][at]), float(found[at]), float(wrong[at]), float(costs[at])
     model = min(cuts, key=lambda name: cuts[name][3])
     threshold, tp, fp, apparent = cuts[model]
     n_pos, n_neg = float(rankings[model].n_pos), float(rankings[model].n_neg)
@@ -456,19 +449,6 @@ def need_both_classes(n_pos: float, n_neg: float, so: str) -> None:
         raise InputError("y_true", f"contains one class only, so {so}", "pass both classes")
 
 
-def check_grid(x: ArrayLike | None) -> Floats:
-    """Threshold probabilities: given ones, ascending, strictly between 0 and 1; without them 0.01 … 0.99."""
-    if x is None:
-        return np.arange(1, 100) / 100.0
-    try:
-        grid = np.unique(np.asarray(x, dtype=np.float64).ravel())
-    except (TypeError, ValueError, OverflowError):
-        grid = np.empty(0)
-    if len(grid) == 0 or not (grid > 0).all() or not (grid < 1).all():
-        raise InputError("x", "must contain threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
-    return grid
-
-
 def decision_curve(
     sample: Sample,
     *,
@@ -485,7 +465,12 @@ def decision_curve(
     inside in 60 to 72 of 100 samples. Where hardly any case lies above a high threshold, its lower end shows what one
     unseen false positive would cost.
     """
-    grid = check_grid(x)
+    try:
+        grid = np.unique(np.asarray(np.arange(1, 100) / 100.0 if x is None else x, dtype=np.float64).ravel())
+    except (TypeError, ValueError, OverflowError):
+        grid = np.empty(0)
+    if len(grid) == 0 or not (grid > 0).all() or not (grid < 1).all():
+        raise InputError("x", "must contain threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
     check_probabilities(sample, "a decision curve")
     weight, t, odds = sample.row_weight, len(grid), grid / (1.0 - grid)
     n_pos, n_neg = float(weight[sample.positive].sum()), float(weight[~sample.positive].sum())
@@ -526,19 +511,16 @@ def decision_curve(
     found = taken(sample.positive, weight) / float(among.sum())
     most = np.array([wilson(whole * min(1.0, part), whole, level_of)[1] for part in found.tolist()])
     low, high = benefit - z * error, np.minimum(benefit + z * error, most * (1.0 if prevalence is None else prevalence))
-
-    def as_cost(b: Floats) -> Floats:
-        return (1.0 - grid) * (share - b)
-
+    cost, cost_low, cost_high = ((1.0 - grid) * (share - b) for b in (benefit, high, low))
     return DecisionCurve(
         name,
         grid,
         benefit,
         low,
         high,
-        expected_cost=as_cost(benefit),
-        cost_low=np.maximum(0.0, as_cost(high)),
-        cost_high=as_cost(low),
+        expected_cost=cost,
+        cost_low=np.maximum(0.0, cost_low),
+        cost_high=cost_high,
         treat_all=share - (1.0 - share) * odds,
         treat_all_cost=grid * (1.0 - share),
         treat_none_cost=(1.0 - grid) * share,

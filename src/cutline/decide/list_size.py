@@ -17,7 +17,6 @@ from ..quotas import resolve_quota, whole_cases
 from ..ranking import Ranking
 from ..sweep import Counts
 from ..table import Section, count, count_range, pluralize
-from ..types import Floats
 from .operating import OperatingPoint, measured, operating_point
 
 TESTED = 10  # times as long as the sample: so far coverage was simulated, and beyond it the answer is called a guess
@@ -213,13 +212,10 @@ def _line_above(cuts: Cuts, share: float, size: float) -> tuple[float, float, fl
     first_tie = max(float(cuts.ends[1]) - 1.0 / size, 0.0) / (2.0 * n)
     u = share * ((np.arange(400) + 0.5) / 400) ** 3  # closer together near the top, where the line is steep
     density = np.diff(share * (np.arange(401) / 400) ** 3) / share
-
-    def along(at: Any) -> Floats:
-        return -np.asarray(ndtri(np.maximum(at, max(first_tie, 1e-300))))
-
-    each = expit(line[0] + line[1] * along(u))
+    along, last = (-np.asarray(ndtri(np.maximum(at, max(first_tie, 1e-300)))) for at in (u, share))
+    each = expit(line[0] + line[1] * along)
     above = float(np.clip(density @ each, 1e-9, 1.0 - 1e-9))
     spread = density * each * (1.0 - each) / (above * (1.0 - above))  # of its log odds, by those of each u
-    gradient = np.array([spread.sum(), spread @ along(u)])
-    here = float(expit(line[0] + line[1] * along(share)))
+    gradient = np.array([spread.sum(), spread @ along])
+    here = float(expit(line[0] + line[1] * last))
     return above, here, float(gradient @ np.linalg.solve(information, gradient))

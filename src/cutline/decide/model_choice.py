@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,12 +13,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import ColumnOrder
 from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.bands import hits_by, units_of
-from ..inference.differences import DifferenceTest, paired_difference, sums_by
-from ..inference.limits import wilson, z_of
+from ..inference.differences import DifferenceTest, paired_difference
+from ..inference.limits import mover_limits, wilson, z_of
+from ..kernels import compiled
 from ..quotas import Quotas, resolve_quota
 from ..ranking import Ranking, membership, midranks
 from ..sources.arrays import Sample
@@ -129,8 +131,9 @@ class Recommendation(PicklesFields):
             text += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
         names = ", ".join(v.without_value)
         mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
-        text += mark + v.sentence + (f" for this measure ({names})" if v.alone else "")
-        if names and not v.alone:
+        alone = 0 < len(v.without_value) == len(v.differences)
+        text += mark + v.sentence + (f" for this measure ({names})" if alone else "")
+        if names and not alone:
             text += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
         ranked = self.consistency is not None and self.consistency.verdict == "yes"
         if not self.sure and v.status not in ("not tested", "equivalent"):
@@ -329,12 +332,19 @@ def consistency(
     each = ((decided[0] == positive) * 1.0 - (decided[1] == positive) - share - 2.0 * (won / n - expected)) / n
     (unit, units), n_pos = units_of(n, clusters, seed), int(np.count_nonzero(positive))
     method = "decisions and pairs, sign flips"
-    paired = paired_difference((share, expected), sums_by(unit, units, each), min(n_pos, n - n_pos), method)
+    by_unit = np.bincount(unit, each, units).astype(np.float64)
+    paired = paired_difference((share, expected), by_unit, min(n_pos, n - n_pos), method)
     value = n * (share - expected)
     same = DifferenceTest(0.0, 0.0, 0.0, 1.0) if abs(value) < 1e-9 else DifferenceTest()
     test = same if paired is None else paired.test(ranking.level, 1.0)
     beyond = Estimate("beyond", value, n * test.low, n * test.high, ranking.level, test.method)
-    crossed, switches = float(np.abs(moved).sum()) / n, order_switches(positive, *places)
+    # Pairs that the models order differently, those that one of them ties counting half: with K the pairs ordered
+    # alike less those ordered differently, and T those that both tie, (n⁺n⁻ − T − K)/2.
+    ranked, (values, code) = ColumnOrder.of(places[0]), np.unique(places[1], return_inverse=True)
+    both = np.unique(np.unique(places[0], return_inverse=True)[1] * len(values) + code, return_inverse=True)[1]
+    tied = np.bincount(both[positive], minlength=n) @ np.bincount(both[~positive], minlength=n)
+    alike: int = compiled.pairs_alike(ranked.order, ranked.tie, positive, code.astype(np.int32))
+    crossed, switches = float(np.abs(moved).sum()) / n, (n_pos * (n - n_pos) - float(tied) - alike) / 2.0
     return Consistency(
         ranking.a,
         ranking.b,
@@ -350,25 +360,6 @@ def consistency(
         ranking=ranking,
         errors=errors,
     )
-
-
-def order_switches(positive: NDArray[np.bool_], one: Floats, two: Floats) -> float:
-    """Pairs of a positive and a negative that two scores order differently; those that one of them ties count half.
-
-    With K the pairs ordered alike less those ordered unlike, and T those that both tie, (n⁺n⁻ − T − K)/2. Kendall's
-    τ_b counts K of all pairs and of those inside each class, by sorting.
-    """
-    from scipy.stats import kendalltau
-
-    def alike(x: Floats, y: Floats) -> float:
-        untied = [(len(v) ** 2 - float((np.unique(v, return_counts=True)[1] ** 2).sum())) / 2.0 for v in (x, y)]
-        return round(float(kendalltau(x, y).statistic) * math.sqrt(untied[0] * untied[1])) if all(untied) else 0.0
-
-    both = np.unique(one + 1j * two, return_inverse=True)[1]  # the pair of both scores, as one number
-    tied = np.bincount(both[positive], minlength=len(one)) @ np.bincount(both[~positive], minlength=len(one))
-    n_pos = int(np.count_nonzero(positive))
-    alike_apart = alike(one, two) - sum(alike(one[side], two[side]) for side in (positive, ~positive))
-    return (n_pos * (len(one) - n_pos) - float(tied) - alike_apart) / 2.0
 
 
 def leads(
@@ -520,7 +511,8 @@ def swaps(
         rows += float(chance[swapped].sum())
     low, high, needed = 0.0, 0.0, math.inf
     if cases > 0:  # as many leave as enter
-        low, high = (cases * end for end in newcombe(rates, sizes, level))
+        terms = ((rate, wilson(rate * size, size, level)) for rate, size in zip(rates, sizes, strict=True))
+        low, high = (cases * min(max(end, -1.0), 1.0) for end in mover_limits(*terms))
     p, q = rates
     if cases > 0 and p != q:  # rows, half of them entering, for 80% power to see such a difference
         middle = (p + q) / 2.0
@@ -530,11 +522,3 @@ def swaps(
         needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each_tells)
     difference = Estimate("difference in hits", hits[0] - hits[1], low, high, level, "newcombe")
     return SwapSet(*names, places, sides[0], sides[1], cases, hits[0], hits[1], difference, needed)
-
-
-def newcombe(rates: Sequence[float], sizes: Sequence[float], level: float) -> tuple[float, float]:
-    """Interval for the difference of two rates: Newcombe's hybrid of two Wilson intervals."""
-    (p, q), (n, m) = rates, sizes
-    p_low, p_high = wilson(p * n, n, level)
-    q_low, q_high = wilson(q * m, m, level)
-    return max(-1.0, p - q - math.hypot(p - p_low, q_high - q)), min(1.0, p - q + math.hypot(p_high - p, q - q_low))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CUTS = ("quota", "threshold", "recall", "precision", "fpr", "specificity")  # what a cut may be asked for by
 _FEW_ERRORS = 3  # up to so many, Wilson's lower limit is too high (Brown, Cai & DasGupta 2001)
+NOTHING = 1e-9  # cases: what is left of a tie by rounding
 CutOf = Callable[..., QuotaCut]  # cases taken, hits, level, and whether it is for Qrecall -> what is known of the cut
 
 
@@ -145,8 +146,9 @@ def _point(
     if taken > 0:
         spread = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
         for_recall = None if cut_of is None else cut_of(taken, hits, level, recall=True)
-        mean = Estimate("expected_hits", hits, *expected_hits_limits(spread, level, for_recall), level, "moving_cut")
-        soon = next_hits_limits(spread, level, mean=mean.interval)
+        ends = expected_hits_limits(spread, level, for_recall)
+        mean = Estimate("expected_hits", hits, *ends, level, "moving_cut")
+        soon = next_hits_limits(spread, level, mean=ends)
     return measured(
         OperatingPoint,
         cut,
@@ -180,6 +182,11 @@ def measured(kind: type[P], cut: Counts, *, finite: bool, **known: Any) -> P:
         pearson=float(quota_pearson.measure.compute(cut)) if finite else float("nan"),  # type: ignore[attr-defined]
         **known,
     )
+
+
+def whole(value: float) -> int | float:
+    """A count as a whole number, if that is all that rounding leaves open."""
+    return round(value) if abs(value - round(value)) < NOTHING else value
 
 
 def percentile_estimate(name: str, value: float, drawn: Floats, level: float) -> Estimate:

@@ -79,7 +79,9 @@ class Plan(HasSections, HasPlot, DictResult):
         spread = p.high - p.low
         values = {"expected": self.expected_profit, "low": p.low, "high": p.high}
         shown = {name: amount(value, spread) for name, value in values.items() if value == value}
-        gap = _rounded(p.value, spread) - _rounded(self.expected_profit, spread) if spread > 0 else self.optimism
+        gap = self.optimism
+        if spread > 0:
+            gap = _rounded(p.value, spread)[0] - _rounded(self.expected_profit, spread)[0]
         exact = amount(p.value, min(spread, 99.0))  # what these data gave is known to the unit
         return {"profit": exact, "optimism": amount(gap, spread), **shown}
 
@@ -138,7 +140,7 @@ def _price(value: Any, name: str) -> Any:
     return check_amount(value, name) if value is None or isinstance(value, Real) else value
 
 
-@checked(cost=_price, value=_price)
+@checked(cost=_price, value=_price, fixed_cost=check_amount)
 def plan(
     y_true: Labels | TableSource,
     y_score: Scores | None = None,
@@ -153,6 +155,7 @@ def plan(
     high: str | None = None,
     cost: float | Scores | str = 0.0,
     value: float | Scores | str = 1.0,
+    fixed_cost: float = 0.0,
     cut_by: CutBy = "score",
     budget: float | None = None,
     quota: int | float | None = None,
@@ -166,7 +169,8 @@ def plan(
 ) -> Plan:
     """Find the most profitable cut for a cost per case and a value per hit.
 
-    profit(j) = value · hits(j) − cost · j. ``budget`` limits cost · j, ``quota`` the number of cases. Costs and values
+    profit(j) = value · hits(j) − cost · j − fixed_cost, and 0 where no one is taken. ``budget`` limits cost · j +
+    fixed_cost, ``quota`` the number of cases. Costs and values
     may differ from row to row: give arrays, or names of columns of a table. The list may then be cut by ``value``
     (score × value) or by ``value_per_cost``, which makes the most of a budget. ``sample_weight`` is how many cases a
     row represents; rows of the same cluster (``clusters``) belong together.
@@ -179,7 +183,7 @@ def plan(
     (4, 7.0)
     """
     wished: dict[str, Any] = {"cost": cost, "value": value, "budget": budget, "capacity": quota}
-    wished |= {"level": level, "seed": seed}
+    wished |= {"level": level, "seed": seed, **({"fixed_cost": fixed_cost} if fixed_cost else {})}
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
     columns |= {"pos_label": pos_label, "clusters": clusters, "batch": None}
     columns |= {"positives": positives, "negatives": negatives, "rows": rows, "low": low, "high": high}
@@ -215,9 +219,12 @@ def plan(
     ends, values, costs = running()
     limit = n if quota is None else resolve_quota(quota, n)
     if budget is not None:  # all groups that it pays for, and as many cases of the next
-        paid = int(np.searchsorted(costs, budget * (1.0 + 1e-12), side="right")) - 1
-        if paid < len(ranking):
-            part = (budget - costs[paid]) / (costs[paid + 1] - costs[paid])
+        left = budget - fixed_cost
+        paid = int(np.searchsorted(costs, left * (1.0 + 1e-12), side="right")) - 1
+        if left < 0.0:
+            limit = 0
+        elif paid < len(ranking):
+            part = (left - costs[paid]) / (costs[paid + 1] - costs[paid])
             limit = min(limit, int(ends[paid] + part * (ends[paid + 1] - ends[paid]) + 1e-9))
     # all places of a short list; else the whole places around the ends of groups, where alone the profit can bend
     if n <= _EVERY_PLACE:
@@ -227,7 +234,7 @@ def plan(
         places = np.unique(np.minimum(np.concatenate(around), n))
 
     def profit_at(at: Any) -> Floats:
-        return np.asarray(np.interp(at, ends, values) - np.interp(at, ends, costs))
+        return np.asarray(np.interp(at, ends, values) - np.interp(at, ends, costs) - fixed_cost * (np.asarray(at) > 0))
 
     profits = profit_at(places)
     allowed = profits[: int(np.searchsorted(places, limit, side="right"))]
@@ -248,7 +255,7 @@ def plan(
             cases, *sums = running(times if unit is None else times[unit])
             drawn[:, k] = [np.interp(quotas * cases[-1] / ends[-1], cases, total) for total in sums]
         drawn_values, drawn_costs = drawn
-    gained = drawn_values - drawn_costs
+    gained = drawn_values - drawn_costs - fixed_cost * (quotas > 0)
     profit = percentile_estimate("profit", float(profit_at(best)), gained[:, np.searchsorted(quotas, best)], level)
     chosen, every = np.argmax(gained, axis=1), np.arange(len(gained))
     optimism = max(0.0, float(np.mean(gained[every, chosen] - profit_at(quotas)[chosen])))
@@ -270,14 +277,12 @@ def amount(value: float, spread: float) -> str:
     """
     if not (np.isfinite(value) and np.isfinite(spread) and spread > 0):
         return format_value(value)
-    return f"{_rounded(value, spread):,.{max(0, _digits(spread))}f}".replace("-", "−")
+    rounded, decimals = _rounded(value, spread)
+    return f"{rounded:,.{max(0, decimals)}f}".replace("-", "−")
 
 
-def _digits(spread: float) -> int:
-    """Decimals to show; negative for tens, hundreds and so on."""
+def _rounded(value: float, spread: float) -> tuple[float, int]:
+    """An amount in the digits that its spread supports, and its decimals; negative for tens, hundreds and so on."""
     size = int(np.floor(np.log10(spread)))
-    return 1 - size if size < 2 else 2 - size
-
-
-def _rounded(value: float, spread: float) -> float:
-    return round(value, _digits(spread)) + 0.0
+    decimals = 1 - size if size < 2 else 2 - size
+    return round(value, decimals) + 0.0, decimals

@@ -25,7 +25,7 @@ from ..sources.given_columns import read_columns
 from ..table import DictResult, HasSections, Section, Table, TabularResult, columns_table, count, pluralize
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
-from .operating import percentile_estimate
+from .operating import percentile_estimate, whole
 
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
@@ -249,11 +249,11 @@ class SharedList(HasSections, DictResult, TabularResult):
             ends.append(limits)
         columns = {
             "segment": self.segments,
-            "cases": _whole(cases),
-            "places": _whole(places),
+            "cases": [*map(whole, cases.tolist())],
+            "places": [*map(whole, places.tolist())],
             "share_of_places": ratio(places, places.sum()),
             "selection_rate": ratio(places, cases),
-            "hits": _whole(hits),
+            "hits": [*map(whole, hits.tolist())],
             "hit_rate": ratio(hits, places),
             "recall": ratio(hits, self.positives),
             "fpr": ratio(places - hits, cases - self.positives),
@@ -261,7 +261,16 @@ class SharedList(HasSections, DictResult, TabularResult):
             "low": [low for low, _ in ends],
             "high": [high for _, high in ends],
             "level": [self.level] * len(self),
-            "four_fifths": [_four_fifths(*limits) for limits in ends],
+            "four_fifths": [
+                ""
+                if math.isnan(low + high)
+                else "below"
+                if high < FOUR_FIFTHS
+                else "kept"
+                if low >= FOUR_FIFTHS
+                else "cannot tell"
+                for low, high in ends
+            ],
         }
         (what, value), *_ = self.cut.items()
         return columns_table(columns, f"One list for all segments, {what} {value:g}")
@@ -311,16 +320,6 @@ class SharedList(HasSections, DictResult, TabularResult):
         return [Section("table", [Table(rows, self.table.title), self.sentence])]
 
 
-def _whole(values: Floats) -> list[float]:
-    return [int(value) if value.is_integer() else value for value in values.tolist()]
-
-
-def _four_fifths(low: float, high: float) -> str:
-    if low != low or high != high:
-        return ""
-    return "below" if high < FOUR_FIFTHS else "kept" if low >= FOUR_FIFTHS else "cannot tell"
-
-
 def share_list(
     sample: Sample,
     segment: Codes,
@@ -345,8 +344,8 @@ def share_list(
 
     near = None
     if quota is not None and batches is not None:
-        lists = batches.lists()  # each cut depends on its own batch alone: no cut moves with other rows
-        taken = lists.taken(sample.score, batches.batches.codes, lists.places(quota))
+        lists = batches.lists  # each cut depends on its own batch alone: no cut moves with other rows
+        taken = lists.taken(sample.score, batches.batches.codes, places_in(lists.cases, quota))
         edge, cut = math.nan, {"quota": float(quota)}
     elif quota is not None:
         ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
@@ -414,7 +413,7 @@ class Screening(HasSections, DictResult):
 )
 def screen(
     y_true: Labels | TableSource,
-    stages: Sequence[tuple[Any, int | float]],
+    stages: Sequence[tuple[Scores | str, int | float]],
     *,
     label: str | None = None,
     cost: Sequence[float] | None = None,

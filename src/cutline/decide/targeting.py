@@ -373,16 +373,10 @@ def _evaluated(name: str, sums: UpliftSums, places: int, quota: int | float, lev
     n, at = sums.n, f"@{100.0 * quota:.12g}%" if isinstance(quota, float) else f"@{quota}"
     cut, all_rows, (area, of_area) = sums.at(places), sums.at(n), sums.auuc
     reason = "" if cut.value == cut.value else f"no {'treated row' if cut.arms[1].rows else 'control'} is among them"
-    estimates, influences = {}, {}
-
-    def add(key: str, value: float, influence: Floats, ends: Interval, method: str) -> None:
-        why = reason if value != value else _NO_INTERVAL if ends.low != ends.low else ""
-        estimates[key] = Estimate(key, value, *ends, level, "" if why else method, why)
-        influences[key] = influence
-
+    found: list[tuple[str, float, Floats, Interval, str]] = []
     for key, one, times in (("uplift" + at, cut, 1), ("gain" + at, cut, places), ("everyone", all_rows, n)):
         low, high = one.interval(level, sums.trial.binary)
-        add(key, one.value * times, one.influence * times, Interval(low * times, high * times), "newcombe")
+        found.append((key, one.value * times, one.influence * times, Interval(low * times, high * times), "newcombe"))
     above, random = (cut.value - all_rows.value) * places, (n + 1.0) / (2.0 * n)  # the mean of k/n
     if abs(above) < 1e-12 * n * float(np.abs(sums.trial.outcome).max()):  # of a tie of all, what rounding leaves
         above = 0.0
@@ -392,5 +386,9 @@ def _evaluated(name: str, sums: UpliftSums, places: int, quota: int | float, lev
         ("auuc", area, of_area, np.zeros(n)),
     ):
         test = t_test(value, influence, other, sums.trial, level)
-        add(key, value, influence - other, Interval(test.low, test.high), "t")
-    return Uplift(name, places, estimates, Settings(level=level), sums, influences)
+        found.append((key, value, influence - other, Interval(test.low, test.high), "t"))
+    estimates = {}
+    for key, value, _, limits, method in found:
+        why = reason if value != value else _NO_INTERVAL if limits.low != limits.low else ""
+        estimates[key] = Estimate(key, value, *limits, level, "" if why else method, why)
+    return Uplift(name, places, estimates, Settings(level=level), sums, {key: row for key, _, row, *_ in found})

@@ -395,12 +395,14 @@ def first_test(target: float, error: float) -> int:
 
     It depends on the target alone, not on the data, so that the sequence of tests is fixed beforehand.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtrik
 
     higher = START_ODDS * target / (1.0 - target + START_ODDS * target)
     least = max(1.0, math.log(error) / math.log(target))  # below, no test can reject
     cases = np.unique(np.ceil(np.geomspace(least, 400.0 * least + 400.0 / target, 2000)))
-    hits = binom.isf(error, cases, target) + 1.0  # the fewest whose chance is at most ``error``
+    hits = np.floor(bdtrik(1.0 - error, cases, target))  # the fewest whose chance is at most ``error``, or some less
+    while (few := _at_least(hits, cases, target) > error).any():
+        hits += few
     strong = (hits <= cases) & (_at_least(hits, cases, higher) >= START_POWER)
     return int(cases[np.argmax(strong)]) if strong.any() else int(cases[-1])
 
