@@ -113,9 +113,8 @@ def test_a_histogram_paints_each_class_in_its_own_colour() -> None:
         return float(x[up == up.min()].mean())
 
     assert reaches(positive) > (LEFT + RIGHT) / 2 > reaches(negative)
-    key = re.findall(r"<text[^>]*>(positive|negative)</text>", chart)
-    paints = re.findall(r'<rect[^>]*fill="(#\w+)" fill-opacity', chart)
-    assert dict(zip(key, paints, strict=True)) == {"positive": POSITIVES, "negative": NEGATIVES}
+    named = re.findall(r'<tspan fill="(#\w+)"[^>]*>■</tspan> (positive|negative)', chart)
+    assert {side: paint for paint, side in named} == {"positive": POSITIVES, "negative": NEGATIVES}
 
 
 def test_a_second_display_on_the_same_axes_has_a_colour_of_its_own() -> None:

@@ -78,7 +78,7 @@ def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
 
 
 def test_each_model_is_drawn_with_its_own_segments(data) -> None:
-    from cutline.present.plot_data import segments_frame
+    from cutline.present.figures import segments_frame
 
     y, p, _ = data
     q = np.random.default_rng(5).random(300)

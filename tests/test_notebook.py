@@ -87,7 +87,7 @@ def test_the_roc_passes_through_its_points_and_marks_the_quota(ev: cl.results.Ev
     for corner in ((0, 0), (0, 0.4), (0.2, 0.4), (0.2, 0.8), (0.6, 0.8), (0.6, 1), (1, 1)):
         assert any(near(found, corner) for found in line), corner
     assert near(dots(roc, (0, 1), (0, 1))[0], (0.2, 0.6))  # three of five hits and one of five misses among four places
-    assert "roc_auc 0.8" in roc.attrib["aria-label"]
+    assert "AUC 0.8" in roc.attrib["aria-label"]
     assert "3 of 5 positives, 1 negative" in roc.attrib["aria-label"]
 
 
@@ -169,13 +169,13 @@ def test_a_streamed_table_and_comparison_are_shown(tmp_path: Any) -> None:
     assert near(dots(roc, (0, 1), (0, 1))[0], dots(whole, (0, 1), (0, 1))[0])
     assert len(ev._repr_html_().encode()) < 60_000
     compared = cl.compare(str(path), label="y", score=["p", "q"], quota=500, stream=True, n_resamples=20)
-    assert {"ROC curve", "Hits found", "Difference in Hit rate (hit_rate@500)"} <= set(pictures(compared))
+    assert {"ROC curve", "Hits found", "Difference in hit rate at 500"} <= set(pictures(compared))
 
 
 def test_a_comparison_shows_every_difference_around_zero() -> None:
     models = {"a": P, "b": [0.9, 0.3, 0.6, 0.5, 0.8, 0.2, 0.7, 0.4, 0.1, 0.15]}
     compared = cl.compare(Y, models, measures=["roc_auc"], n_resamples=50)
-    forest = pictures(compared)["Difference in Area under the ROC curve"]
+    forest = pictures(compared)["Difference in ROC AUC"]
     row = compared.difference("a", "b", "roc_auc")
     row = row.turned() if row["difference"] < 0 else row  # the better model stands first
     reach = 1.05 * max(abs(row["low"]), abs(row["high"]))
@@ -191,7 +191,7 @@ def test_a_clear_difference_has_the_colour_of_the_better_model() -> None:
     p = rng.random(400)
     models = {"right": p, "wrong": 1 - p}
     compared = cl.compare(rng.random(400) < p, models, measures=["brier_score", "roc_auc"], n_resamples=100)
-    for name in ("Brier score", "Area under the ROC curve"):  # lower is better, higher is better
+    for name in ("Brier score", "ROC AUC"):  # lower is better, higher is better
         (dot,) = pictures(compared)[f"Difference in {name}"].iter("circle")
         assert dot.attrib["fill"] == colour(0)
 
@@ -202,7 +202,7 @@ def test_many_models_are_drawn_in_part_and_it_is_said() -> None:
     compared = cl.compare(rng.random(60) < 0.4, models, measures=["roc_auc"], n_resamples=20)
     found = pictures(compared)
     assert len(points(found["ROC curve"], (0, 1), (0, 1))) == 1 + MOST_LINES
-    assert len(list(found["Difference in Area under the ROC curve"].iter("circle"))) == MOST_PAIRS
+    assert len(list(found["Difference in ROC AUC"].iter("circle"))) == MOST_PAIRS
     text = "".join(parsed(compared).itertext())
     assert "and 3 more, not drawn" in text
     assert f"{(MOST_LINES + 3) * (MOST_LINES + 2) // 2 - MOST_PAIRS} more left out" in text

@@ -17,9 +17,8 @@ import pytest
 import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import Chart, nice_ticks, short
-from cutline.present.explorer import explorer_data, quota_chart, written_out
-from cutline.present.page import packed, page, write_page
-from cutline.present.plot_data import at_stops, qrecall_intervals, quota_stops
+from cutline.present.figures import quota_stops
+from cutline.present.page import at_stops, explorer_data, packed, page, quota_chart, write_page, written_out
 from cutline.table import Table
 
 pytestmark = pytest.mark.xdist_group("page")  # what they share is made once
@@ -124,12 +123,20 @@ def test_the_answer_comes_first(comparison: Any, text: str) -> None:
     assert [answer.start(), *places] == sorted([answer.start(), *places])
 
 
-def test_every_measure_is_there_with_its_explanation(comparison: Any, text: str) -> None:
+def test_every_measure_is_there_with_its_explanation(comparison: Any) -> None:
+    text = page(comparison, all_measures=True)
     table = text[text.index("All measures") :]
     for spec in comparison.specs.values():
         assert spec.measure.name in table
     assert "Share of the positives that are found" in table
     assert "Arbel &amp; Rokach" in table
+
+
+def test_a_page_has_the_short_table_and_tells_how_to_get_the_rest(comparison: Any, text: str) -> None:
+    table = text[text.index('id="measures-title">Measures<') :]
+    assert "average_precision" in table
+    assert "quadratic_ranking" not in table
+    assert f"These are 5 of {len(comparison.specs)} measures. To see all of them: --all" in table
 
 
 def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
@@ -168,9 +175,9 @@ def test_weighted_and_one_sided_samples_have_pages() -> None:
     weighted = cl.evaluate([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.2], sample_weight=[1, 2, 1, 1], interval=None)
     assert "There is no quota explorer" in page(weighted)
     alone = cl.evaluate([0, 0, 0], [0.9, 0.4, 0.6], interval=None)
-    assert "All measures" in page(alone)
+    assert ">Measures</h2>" in page(alone)
     distances = cl.evaluate([1, 0, 1, 0], [3.0, -np.inf, 1.0, np.inf], interval=None)
-    assert "All measures" in page(distances)
+    assert ">Measures</h2>" in page(distances)
 
 
 def test_a_page_needs_models_on_the_same_cases(sample: Any) -> None:
@@ -265,7 +272,7 @@ def test_ticks_are_round_and_short() -> None:
 
 def qrecalls(ev: Any, stops: Any) -> Any:
     """Low and high of Qrecall at these quotas."""
-    return qrecall_intervals(ev, at_stops(ev, stops).hits, stops)
+    return at_stops(ev, stops).qrecall
 
 
 def data_of(text: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import pytest
 import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import colour
-from cutline.present.figures import FIGURES
-from cutline.present.plot_data import reliability, score_histogram, thinned
+from cutline.present.figures import FIGURES, reliability, score_histogram
+from cutline.present.page import thinned
 from cutline.present.plots import KINDS, plot
 
 matplotlib = pytest.importorskip("matplotlib")

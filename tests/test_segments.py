@@ -19,10 +19,11 @@ from scipy import stats
 import cutline as cl
 from cutline import segments
 from cutline.inference import segment_tests
+from cutline.inference.limits import mover_limits
 from cutline.inference.paired import holm
 from cutline.inference.segment_tests import first_change, fit_slope
 from cutline.partition import Partition
-from cutline.present import segment_words
+from cutline.table import Table
 
 RNG = np.random.default_rng(3)
 N = 600
@@ -184,19 +185,52 @@ def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> 
         assert word not in words
 
 
-def test_segments_that_share_clusters_are_not_tested() -> None:
+def test_segments_that_share_clusters_are_compared_by_leaving_clusters_out_of_both() -> None:
     rng = np.random.default_rng(1)
     cluster = rng.integers(0, 40, N)
     seg = cl.evaluate(Y, P, by=G, clusters=cluster, measures=["roc_auc", "recall"], n_resamples=60).segments
-    assert {d["method"] for d in seg.differences()} == {"clusters or batches reach into several segments"}
-    assert {d["verdict"] for d in seg.differences()} == {"not tested"}
-    with pytest.raises(cl.InputError, match="clusters or batches reach into several segments"):
-        seg.trend("roc_auc", order=list(seg))
+    assert {d["method"] for d in seg.differences()} == {"MOVER, clusters of both"}
+    assert seg.trend("roc_auc", order=list(seg)).verdict == "cannot tell"
     within = {key: k for k, key in enumerate(sorted(set(zip(G.tolist(), cluster.tolist(), strict=True))))}
     apart = [within[pair] for pair in zip(G.tolist(), cluster.tolist(), strict=True)]
     seg = cl.evaluate(Y, P, by=G, clusters=apart, measures=["roc_auc"], n_resamples=60).segments
     assert {d["method"] for d in seg.differences()} == {"MOVER"}
     pickle.loads(pickle.dumps(seg)).differences()
+
+
+def test_clusters_that_move_both_segments_alike_cancel_in_the_difference() -> None:
+    """Each cluster has a row in both segments with the same outcome, so that the difference has nearly no spread."""
+    rng = np.random.default_rng(5)
+    y, p = np.tile(rng.random(200) < 0.4, 2), np.tile(rng.random(200), 2)
+    p[200:] = np.clip(p[200:] + rng.normal(0, 0.01, 200), 0, 1)
+    segment, cluster = np.repeat(["a", "b"], 200), np.tile(np.arange(200), 2)
+    joint = cl.evaluate(y, p, by=segment, clusters=cluster, measures=["roc_auc"], n_resamples=60).segments
+    plain = cl.evaluate(y, p, by=segment, measures=["roc_auc"]).segments
+    one, two = (s.differences("b")[0] for s in (joint, plain))
+    assert one["high"] - one["low"] < 0.2 * (two["high"] - two["low"])
+
+
+def test_no_p_value_of_segments_that_share_many_clusters_depends_on_the_seed() -> None:
+    """300 clusters, which are more than are left out in turn."""
+    rng = np.random.default_rng(8)
+    y, cluster = rng.random(1200) < 0.4, np.arange(1200) % 300
+    how = {"by": rng.choice(["a", "b"], 1200), "clusters": cluster, "measures": ["roc_auc", "recall"]}
+    p = rng.random(1200) + 0.3 * y
+    found = [cl.evaluate(y, p, **how, threshold=0.5, seed=seed).segments.differences("b") for seed in (0, 1)]
+    one, two = ([(d["method"], d["p_value"]) for d in rows] for rows in found)
+    assert {method for method, _ in one} == {"MOVER, clusters of both"}
+    assert [p for _, p in one] == pytest.approx([p for _, p in two], abs=0.02)
+    assert 0.001 < one[0][1] < 0.999
+
+
+def test_a_segment_that_has_no_value_without_one_cluster_is_not_tested_and_says_why() -> None:
+    y = np.array([1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0])
+    p = np.linspace(0.1, 0.9, 12)
+    segment = np.array(["a"] * 8 + ["b"] * 4)
+    cluster = np.array([0, 0, 1, 1, 2, 2, 0, 1, 0, 0, 1, 2])  # both positives of b are in one cluster
+    found = cl.evaluate(y, p, by=segment, clusters=cluster, measures=["roc_auc"], n_resamples=60).segments.differences()
+    assert (found[0]["verdict"], found[0]["p_value"] == found[0]["p_value"]) == ("not tested", False)
+    assert found[0]["method"] == "a segment has no value without one of its clusters or batches"
 
 
 def test_one_list_counts_by_segment_and_shares_ties(seg: cl.results.Segments) -> None:
@@ -261,7 +295,13 @@ def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes(
     assert {d["measure"] for d in share.differences()} == {"qrecall@10%"}
     alone = cl.evaluate(rng.random(1200) < p, p, by=g, measures=["qrecall@100"], n_resamples=50).segments
     assert len(alone.differences()) == 0
-    assert alone.differences().sentence == "Nothing could be compared."
+    why = "qrecall@100 depends on the size of the segment: a fixed number of places is a larger share of a small one"
+    assert alone.differences().sentence == f"Nothing could be compared: {why}."
+    plain = cl.evaluate(rng.random(1200) < p, p, by=g, measures=["roc_auc"], interval=None).segments
+    assert plain.differences().sentence == "Nothing could be compared: there are no intervals."
+    assert "between segments: there are no intervals." in str(plain)
+    models = cl.compare(rng.random(1200) < p, {"a": p, "b": p**2}, by=g, measures=["brier_score"], interval=None)
+    assert "Differences in Brier score could not be tested: there are no intervals." in str(models.segments)
     assert json.loads(alone.to_json())["differences"] == []
 
 
@@ -364,7 +404,7 @@ def test_models_are_compared_in_each_segment() -> None:
 def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cutline.present.plot_data import segments_frame
+    from cutline.present.figures import segments_frame
 
     g = np.where(np.arange(N) == 0, "<b>alone</b>", G)
     seg = cl.evaluate(Y, P, by=g, quota=50, measures=["roc_auc", "hit_rate"]).segments
@@ -461,7 +501,9 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
         notes = {row["segment"]: row["note"] for row in seg.to_dicts()}
         assert (notes["tiny"], notes["big"]) == (why, "")
         assert seg.small == []
-        rows = {row["segment"]: row["note"] for row in segment_words.segment_rows(seg, list(seg.specs))}
+        shown = (part for section in seg.sections(all_measures=True) for part in section.shown)
+        table = next(part for part in shown if isinstance(part, Table) and part.title == "Segments")
+        rows = {row["segment"]: row["note"] for row in table}
         assert (rows["tiny"], rows["big"], rows["all"]) == (why, "", "")
         assert why in json.dumps(seg.to_dicts())
         assert why in json.dumps(json.loads(seg.to_json()), ensure_ascii=False)
@@ -524,6 +566,28 @@ def test_one_list_in_each_batch_by_brute_force(quota: float) -> None:
         assert row["places"] == pytest.approx(places[row["segment"]])
         assert row["hits"] == pytest.approx(hits[row["segment"]])
     assert "in each of 9 batches" in shared.where
+
+
+def test_segments_that_share_batches_are_compared_by_leaving_batches_out() -> None:
+    seg = cl.evaluate(Y, P, by=G, batch=DAY, measures=["hit_rate@20%", "roc_auc"], n_resamples=100).segments
+    found = seg.differences("south", measures=["hit_rate@20%"])["north", "hit_rate@20%"]
+
+    def rate(rows: Any) -> float:
+        how: dict[str, Any] = {"measures": ["hit_rate@20%"], "interval": None}
+        return float(cl.evaluate(Y[rows], P[rows], batch=DAY[rows], **how)["hit_rate@20%"].value)
+
+    left = np.array([[rate((G == name) & (DAY != d)) for name in ("north", "south")] for d in range(9)])
+    one, two = (left - left.mean(axis=0)).T
+    one_e, two_e = (seg[name]["hit_rate@20%"] for name in ("north", "south"))
+    sizes = [np.bincount(DAY[G == name]) / (G == name).sum() for name in ("north", "south")]
+    spread = np.array([one @ one, two @ two])
+    freedom = spread.sum() ** 2 / (spread**2 / [1 / (size @ size) - 1 for size in sizes]).sum()
+    least = stats.t.ppf(0.975, freedom) * math.sqrt(8 / 9 * float(((one - two) ** 2).sum()))
+    alike = one @ two / math.sqrt(spread.prod())
+    alone = (one_e.value, one_e.interval), (two_e.value, two_e.interval)
+    own = found["difference"] - mover_limits(*alone, alike=alike).low
+    assert found["difference"] - found["low"] == pytest.approx(max(least, own))
+    assert found["method"] == "MOVER, clusters of both"
 
 
 def test_tables_and_comparisons_take_segments_in_batches(tmp_path: Path) -> None:

@@ -19,11 +19,8 @@ from .inference.known_labels import (
     audit_estimates,
     audited,
     cut_edges,
-    draw_systematically,
-    expected_error,
-    inclusion_chances,
+    draw_labels,
     is_algebra,
-    label_effects,
     unreachable,
 )
 from .quotas import Quotas, quota_sizes, resolve_quota
@@ -31,6 +28,7 @@ from .sources.arrays import Sample, as_numbers, make_sample
 from .sources.frames import lacking_cells, taken_cells
 from .sources.given_columns import read_columns
 from .table import DictResult, HasSections, Section, TabularResult, format_value, pluralize, values_of
+from .types import MeasureLike, Scores, TableSource
 from .validate import check_number, check_whole, checked
 
 
@@ -81,26 +79,14 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
-    known, positive = _split(label, n, pos_label, score)
-    chance = _chances(inclusion, n)
-    bad = chance == np.where(known, 0.0, 1.0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        problem = f"is {chance[row]:g}, but the row has {'a' if known[row] else 'no'} label"
-        raise InputError("inclusion", problem, "give the probability that a label is there", row=row)
-    return KnownLabels(score, known, positive, chance), scores
-
-
-def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which labels are known, and which of these are positive."""
     if isinstance(label, str | bytes | dict | set) or not hasattr(label, "__len__"):
         raise InputError("y_true", f"is of type {type(label).__name__}", "pass an array, a list or a Series")
     if len(getattr(label, "shape", (n,))) != 1:
         raise InputError("y_true", "is a table, not one column", "pass one of its columns")
-    gone = lacking_cells(label)
-    if len(gone) != n:
-        raise different_lengths("y_true", len(gone), "y_score", n)
-    positive, kept = np.zeros(n, np.bool_), np.flatnonzero(~gone)
+    known = ~lacking_cells(label)
+    if len(known) != n:
+        raise different_lengths("y_true", len(known), "y_score", n)
+    positive, kept = np.zeros(n, np.bool_), np.flatnonzero(known)
     if not len(kept):
         raise InputError("y_true", "contains no label", "label some of the rows; label_plan chooses them")
     cells = taken_cells(label, kept)
@@ -111,20 +97,22 @@ def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDA
         positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
     except InputError as error:
         raise error.but(row=int(kept[error.row]) if isinstance(error.row, int) else error.row) from None
-    return ~gone, positive
-
-
-def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
     if isinstance(inclusion, int | float | np.number) and not isinstance(inclusion, bool):
-        return np.full(n, check_number(inclusion, "inclusion", 0.0, 1.0))
-    column, _, _ = as_numbers(inclusion, "inclusion")
-    if len(column) != n:
-        raise different_lengths("inclusion", len(column), "y_score", n)
-    bad = (column < 0.0) | (column > 1.0) | ((column > 0.0) & (column < 1e-12))  # 1/π is squared and added up
+        chance = np.full(n, check_number(inclusion, "inclusion", 0.0, 1.0))
+    else:
+        chance = as_numbers(inclusion, "inclusion")[0].astype(np.float64)
+    if len(chance) != n:
+        raise different_lengths("inclusion", len(chance), "y_score", n)
+    bad = (chance < 0.0) | (chance > 1.0) | ((chance > 0.0) & (chance < 1e-12))  # 1/π is squared and added up
     if bad.any():
-        said = f"is {float(column[bad][0]):g}, which is not a probability"
+        said = f"is {float(chance[bad][0]):g}, which is not a probability"
         raise InputError("inclusion", said, "give one from 0 to 1; of a weight, 1 / weight", row=int(np.argmax(bad)))
-    return column.astype(np.float64)
+    bad = chance == np.where(known, 0.0, 1.0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        problem = f"is {chance[row]:g}, but the row has {'a' if known[row] else 'no'} label"
+        raise InputError("inclusion", problem, "give the probability that a label is there", row=row)
+    return KnownLabels(score, known, positive, chance), scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,11 +160,11 @@ class LabelPlan(HasSections, DictResult, TabularResult):
 
 @checked(budget=lambda value, name: check_whole(value, name, 1))
 def label_plan(
-    y_score: Any,
+    y_score: Scores | TableSource,
     *,
     score: str | None = None,
     budget: int,
-    measure: Any,
+    measure: MeasureLike,
     prevalence: float | None = None,
     seed: int = 0,
 ) -> LabelPlan:
@@ -219,17 +207,4 @@ def label_plan(
     share = 0.05 if prevalence is None else prevalence
     if prevalence is None and scores.are_probabilities:
         share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5))
-    effects = label_effects(spec, rows, share)
-    if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for _, effect in effects):
-        raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
-    inclusion = inclusion_chances(rows, effects, budget)
-    return LabelPlan(
-        str(spec),
-        draw_systematically(rows, inclusion, seed),
-        inclusion,
-        expected_error(rows, effects, inclusion),
-        expected_error(rows, effects, np.full(n, budget / n)),
-        float((effects[0][0] * rows.size).sum() / n),
-        values,
-        seed,
-    )
+    return LabelPlan(str(spec), *draw_labels(spec, rows, share, budget, seed), values, seed)

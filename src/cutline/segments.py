@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,13 +24,17 @@ from .inference.bucket_bounds import Buckets
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
-from .inference.limits import z_of
+from .inference.intervals import read_together
+from .inference.limits import effective_size, z_of
 from .inference.paired import RowPairs, holm
 from .inference.segment_tests import (
+    SharedUnits,
     first_change,
     fit_slope,
-    independent_difference,
     independent_ratio,
+    influences_of_units,
+    joint_covariance,
+    segment_difference,
 )
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas, resolve_quota
@@ -56,7 +60,6 @@ from .verdict import Difference, Models, differences_of
 
 V = TypeVar("V")
 REST = "the rest"
-_DEPENDENT = "clusters or batches reach into several segments"
 COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _SHOWN_OF_CLASSES = ("accuracy", "macro(f1)", "cohen_kappa", "hand_till_auc", "log_loss", "brier_score")
@@ -71,24 +74,19 @@ class SegmentedRows(PicklesFields):
 
     knows_rest: ClassVar[bool] = False
     whole: Any
+    shared_list: Callable[..., SharedList]
 
-    def shared_list(
-        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
-    ) -> SharedList:
-        """One list for all."""
-        raise InputError(
-            None, "several classes have no one list for all segments", "evaluate one class: {by} with its scores"
-        )
-
-    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """The rows outside a segment, by some measures; raises an error where the rows were not kept."""
+    def part(self, at: int, *, outside: bool = False, **how: Any) -> Any:
+        """The rows inside or outside a segment, evaluated as if they were alone; an error where they were not kept."""
         problem = "is missing: this table was streamed, and the rows outside a segment were not summed"
         raise InputError("reference", problem, "name the segment to compare with")
 
-    @property
-    def dependent(self) -> bool:
-        """Whether a cluster or batch has rows in several segments, which therefore are not compared."""
-        return False
+    def shared_units(self, parts: Sequence[Any], specs: Iterable[Spec], *, outside: bool = False) -> list[SharedUnits]:
+        """What clusters or batches that reach into several segments move in each, or outside it; empty without any.
+
+        ``parts``: the evaluation of each segment, or of the rows outside it.
+        """
+        return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +104,7 @@ class LoadedSegments(SegmentedRows):
             state["whole"] = replace(self.whole, rows=replace(rows, paired=True))
         return state
 
-    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Any]:
-        """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
-        evaluations = {}
-        for k, key in enumerate(self.partition.keys):
-            how: Any = {} if replicates_out is None else {"replicates_out": replicates_out[k]}
-            evaluations[key] = self._part(k, name=label_of(key), **how)
-        return evaluations
-
-    def _part(self, at: int, *, outside: bool = False, **how: Any) -> Any:
+    def part(self, at: int, *, outside: bool = False, **how: Any) -> Any:
         """The rows inside or outside a segment, evaluated as if they were alone."""
         numbers = np.flatnonzero(self.partition.codes != at) if outside else self.partition.rows[at]
         if self.counted is not None and self.counted.segments is not None:
@@ -123,23 +113,34 @@ class LoadedSegments(SegmentedRows):
         evaluate = evaluate_class_part if isinstance(self.whole, ClassEvaluation) else evaluate_part
         return evaluate(self.whole, numbers, **how)
 
-    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """The rows outside a segment, by some measures."""
-        others = self._part(at, outside=True, specs=specs)
-        return {spec: others.estimates[str(spec)] for spec in specs}
-
-    @cached_property
-    def dependent(self) -> bool:
-        """Whether a cluster or batch has rows in several segments."""
-        return self.partition.divides(self.whole._clusters)
+    def shared_units(self, parts: Sequence[Any], specs: Iterable[Spec], *, outside: bool = False) -> list[SharedUnits]:
+        """What clusters or batches that reach into several segments move in each, or outside it; empty without any."""
+        shared, settings, clusters = list[SharedUnits](), self.whole.settings, self.whole._clusters
+        if settings.interval is None or clusters is None:
+            return shared
+        pairs = np.unique(clusters.astype(np.int64) * len(self.partition) + self.partition.codes)
+        if len(pairs) == len(np.unique(clusters)):  # none has rows in several segments
+            return shared
+        units = int(clusters.max()) + 1
+        for at, ev in enumerate(parts):
+            numbers = np.flatnonzero((self.partition.codes == at) != outside)
+            unit, weight = clusters[numbers], self.whole.sample.row_weight[numbers]
+            if isinstance(ev, ClassEvaluation):
+                influences = {spec: np.zeros(units) for spec in ev.units}
+                for spec, each in ev.units.items():
+                    influences[spec][np.unique(unit)] = each
+            else:
+                valued = [spec for spec in specs if ev.estimates[str(spec)].value == ev.estimates[str(spec)].value]
+                influences = influences_of_units(valued, ev.rows, unit, units, settings.seed)
+            size = effective_size(np.bincount(unit, weight, units).astype(np.float64))
+            shared.append(SharedUnits(influences, max(size - 1.0, 1.0)))
+        return shared
 
     def shared_list(
         self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all; with batches, one in each batch."""
         whole, codes = self.whole, self.partition.codes
-        if isinstance(whole, ClassEvaluation):
-            return super().shared_list(segments, quota, threshold)
         if self.counted is None or self.counted.batch is not None:
             sample = whole.sample
         else:
@@ -169,8 +170,7 @@ def counted_evidence(counted: Counted) -> RowEvidence:
     if not is_open.any():
         return middle
     (best, first), (worst, last) = evidence("best"), evidence("worst")
-    number = int(np.count_nonzero(is_open))
-    return replace(middle, buckets=Buckets(best, worst, (first, last), counted.losses, number, amounts))
+    return replace(middle, buckets=Buckets(best, worst, (first, last), counted.whole))
 
 
 class BySegment(HasReport, DictResult, MappingResult[Any, V]):
@@ -260,19 +260,21 @@ class Segments(BySegment[Any]):
             return [self.first[name].name for name in measures]
         if len(self.specs) <= _FEW_MEASURES:
             return list(self.specs)
-        every = list(self.evaluations.values())
-        valued = [key for key in self.specs if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)]
-        if isinstance(self.whole, ClassEvaluation):
-            return [key for key in _SHOWN_OF_CLASSES if key in valued]
-        by_name = {self.specs[key].measure.name: key for key in reversed(valued)}
-        return [by_name[name] for name in _SHOWN if name in by_name]
+        of_classes = isinstance(self.whole, ClassEvaluation)
+        names = _SHOWN_OF_CLASSES if of_classes else _SHOWN
+        named = {key: key if of_classes else spec.measure.name for key, spec in self.specs.items()}
+        shown = [key for key, name in named.items() if name in names]
+        every = [read_together(ev.estimates, shown) for ev in self.evaluations.values()]
+        valued = [key for key in shown if any(e[key].value == e[key].value for e in every)]
+        by_name = {named[key]: key for key in reversed(valued)}
+        return [by_name[name] for name in names if name in by_name]
 
     @checked
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
 
         If there are two segments, the first is compared with the second. Intervals of differences and ratios combine
-        those of the two independent estimates (MOVER); segments that share clusters or batches are not tested.
+        those of the two estimates (MOVER), with the correlation that clusters or batches of both give them.
         ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a number of places
         are left out (``left_out`` explains why): segments of different sizes do not share them.
         """
@@ -288,26 +290,28 @@ class Segments(BySegment[Any]):
             raise InputError("measures", f"names {key}, which {why}", COMPARABLE)
         specs = {key: self.specs[key] for key in self.chosen(measures) if key not in left_out}
         against = REST if other is None else evaluations[other].name
-        others: dict[int, Mapping[str, Estimate]] = {}
-        for at in range(len(evaluations)):
-            if other is None:
-                others[at] = {str(spec): e for spec, e in pool.rest(at, list(specs.values())).items()}
-            elif at != other:
-                others[at] = evaluations[other].estimates
+        units = pool.shared_units(evaluations, specs.values())
+        if other is None:
+            others = [pool.part(at, outside=True, specs=list(specs.values())) for at in range(len(evaluations))]
+            units_of_others = pool.shared_units(others, specs.values(), outside=True)
+        else:
+            others = [evaluations[other]] * len(evaluations)
+            units_of_others = units and [units[other]] * len(units)
         rows: list[tuple[tuple[float, ...], dict[str, Any]]] = []
         for key, spec in specs.items():
             pairs, columns = [], []
-            for at, theirs in others.items():
-                ev = evaluations[at]
-                pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
-                if pool.dependent:
-                    tested = DifferenceTest(method=_DEPENDENT)
-                elif all(e.value == e.value for e in pair) and self.settings.interval is not None:
-                    freedoms = _freedom(ev, spec), math.inf if other is None else _freedom(evaluations[other], spec)
-                    tested = independent_difference(*pair, level, freedoms)
+            for at, (ev, theirs) in enumerate(zip(evaluations, others, strict=True)):
+                if at == other:
+                    continue
+                pair = ev.estimates[key], theirs.estimates[key]
+                reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
+                tested = DifferenceTest(method=reason or "there are no intervals")
+                if all(e.value == e.value for e in pair) and self.settings.interval is not None:
+                    freedoms = _freedom(ev, spec), math.inf if other is None else _freedom(theirs, spec)
+                    shared = (units[at], units_of_others[at]) if units else None
+                    tested = segment_difference(spec, pair, level, freedoms, shared)
                 low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
                 value, compared = pair[0].value, pair[1].value
-                reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
                 values = {"cases": ev.facts["rows"], "value": value, "other": compared}
                 ratio = {"ratio": value / compared if compared > 0.0 and low == low else math.nan}
                 ratio |= {"ratio_low": low, "ratio_high": high}
@@ -342,7 +346,8 @@ class Segments(BySegment[Any]):
         """
         whole = self.whole
         if isinstance(whole, ClassEvaluation):
-            return self.pool.shared_list(self.names, quota, threshold)
+            problem = "several classes have no one list for all segments"
+            raise InputError(None, problem, "evaluate one class: {by} with its scores")
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
         if quota is None and threshold is None:
@@ -367,8 +372,6 @@ class Segments(BySegment[Any]):
         spec = self.specs[key]
         if why := why_not_comparable(spec):
             raise InputError("measure", f"{key} {why}", COMPARABLE)
-        if self.pool.dependent:
-            raise InputError("by", f"cannot be followed: {_DEPENDENT}", "leave {clusters} or {batch} out")
         if self.settings.interval is None:
             raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
         valued, left_out = [], {}
@@ -384,7 +387,11 @@ class Segments(BySegment[Any]):
         estimates = [ev.estimates[key] for ev in evaluations]
         values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
         level, seed = self.settings.level, self.settings.seed
-        covariance = np.diag(((highs - lows) / (2.0 * z_of(level))) ** 2)  # of standard errors that go with intervals
+        errors = (highs - lows) / (2.0 * z_of(level))  # those that go with intervals
+        units = self.pool.shared_units(list(self.evaluations.values()), [spec])
+        by_segment = dict(zip(self.evaluations, units, strict=False))  # none where segments are independent
+        psi = np.array([by_segment[segment].influences[spec] for segment in valued if units])
+        covariance = joint_covariance(psi, errors) if len(psi) else np.diag(errors**2)
         # cases that a measure's variance goes with: of both classes where their share does not matter, else all
         if isinstance(self.whole, ClassEvaluation):
             sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
@@ -535,7 +542,13 @@ class SegmentDifferences(HasSections, Table):
             return f"Significantly different from {self.reference}: {some}{more}"
         if any(row["verdict"] != "not tested" for row in self):
             return f"No segment differs significantly from {self.reference}."
-        return "Nothing could be compared."
+        return f"Nothing could be compared: {self.why_untested}."
+
+    @property
+    def why_untested(self) -> str:
+        """Why no difference was tested."""
+        left_out = (f"{key} {why}" for key, why in self.left_out.items())
+        return "; ".join(dict.fromkeys([*(row["method"] for row in self), *left_out]))
 
     def sections(self) -> list[Section]:
         """Which segments differ, and the differences."""
@@ -648,15 +661,11 @@ class SegmentComparison(BySegment[Comparison]):
     models: Mapping[str, Segments] = field(repr=False)
     by: tuple[str, ...] = ("segment",)
 
-    @property
-    def _first(self) -> Segments:
-        return next(iter(self.models.values()))
-
     @checked
     def differences(self, measures: Sequence[str] | None = None) -> Table:
         """Each pair of models in each segment, strongest evidence first; adjusted over pairs and segments (Holm)."""
-        rows = []
-        for key in self._first.chosen(measures):
+        rows, notes = [], {name: note for name, note, _ in self.parts()}
+        for key in next(iter(self.models.values())).chosen(measures):
             found = [
                 (segment, d)
                 for segment, comparison in self.evaluations.items()
@@ -667,7 +676,8 @@ class SegmentComparison(BySegment[Comparison]):
             made = sum(p == p for p in adjusted)
             for (segment, one), p in zip(found, adjusted, strict=True):
                 d = replace(one, p_adjusted=p, comparisons=made)
-                rows.append((evidence(d), {"segment": label_of(segment), **d, "note": self._note(segment)}))
+                name = label_of(segment)
+                rows.append((evidence(d), {"segment": name, **d, "note": notes[name]}))
         rows.sort(key=lambda pair: pair[0])
         return Table(
             [row for _, row in rows], "Differences between models by segment (a − b), strongest evidence first"
@@ -675,11 +685,9 @@ class SegmentComparison(BySegment[Comparison]):
 
     def parts(self) -> Iterator[tuple[str, str, Comparison]]:
         """The segments' names, notes and comparisons."""
+        first = next(iter(self.models.values()))
         for key, comparison in self.evaluations.items():
-            yield label_of(key), self._note(key), comparison
-
-    def _note(self, segment: Labels) -> str:
-        return note_of(self._first.evaluations[segment])
+            yield label_of(key), note_of(first.evaluations[key]), comparison
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment, model and measure."""
@@ -690,29 +698,27 @@ class SegmentComparison(BySegment[Comparison]):
         return {**super().parts_dict(), "differences": self.differences().to_dicts()}
 
 
-def in_counted_segments(overall: Evaluation, counted: Counted) -> Evaluation:
-    """The evaluation of counts with that of each segment."""
-    partition = counted.segments if counted.batch is None else counted.rows().segments
-    assert partition is not None
-    rows = LoadedSegments(overall, partition, counted)
-    counted_whole: Evaluation = Segments(rows.evaluate(), partition.by, rows, partition.order == "given").overall
-    return counted_whole
-
-
 def in_segments(overall: Any, by: Any) -> Any:
-    """An evaluation or comparison with that of each segment of rows in memory."""
+    """An evaluation or comparison with that of each segment of rows in memory, or of counts (``by`` are these)."""
+    counted = by if isinstance(by, Counted) else None
     evaluations = overall.evaluations if isinstance(overall, Models) else {"": overall}
     first = next(iter(evaluations.values()))
-    sample, other = first.sample, "y_true" if isinstance(first, ClassEvaluation) else "y_score"
-    partition = Partition.of(by, "by", sample.input_rows or len(sample), other)
-    partition = partition if sample.source_rows is None else partition.only(sample.source_rows)
+    partition: Any
+    if counted is None:
+        other = "y_true" if isinstance(first, ClassEvaluation) else "y_score"
+        partition = Partition.of(by, "by", other=other, sample=first.sample)
+    else:
+        partition = counted.segments if counted.batch is None else counted.rows().segments
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in evaluations.items():
-        rows = LoadedSegments(ev, partition)
+        rows = LoadedSegments(ev, partition, counted)
         if isinstance(overall, Comparison):
             drawn[name] = [{} for _ in partition.keys]
-        segments = rows.evaluate(drawn.get(name))
+        segments = {}
+        for k, key in enumerate(partition.keys):
+            how: dict[str, Any] = {"replicates_out": drawn[name][k]} if name in drawn else {}
+            segments[key] = rows.part(k, name=label_of(key), **how)
         models[name] = Segments(segments, partition.by, rows, partition.order == "given")
     if first is overall:
         return models[""].overall

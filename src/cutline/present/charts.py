@@ -52,23 +52,16 @@ def dash(index: int) -> tuple[int, ...]:
     return DASHES[(index + index // len(COLOURS)) % len(DASHES)]
 
 
-def short(value: float) -> str:
-    """A tick as 500, 1k, 2.5M.
+def short(value: float, percent: bool = False) -> str:
+    """A tick as 500, 1k, 2.5M, or as 20%.
 
-    >>> short(0), short(0.25), short(2500), short(-3e6)
-    ('0', '0.25', '2.5k', '−3M')
+    >>> short(0), short(0.25), short(2500), short(-3e6), short(0.025, percent=True)
+    ('0', '0.25', '2.5k', '−3M', '2.5%')
     """
+    if percent:
+        return f"{float(f'{100 * value:.3g}'):g}%"
     unit, letter = next(((u, s) for u, s in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= u), (1.0, ""))
     return f"{float(f'{value / unit:.3g}'):g}{letter}".replace("-", "−")
-
-
-def percent(value: float) -> str:
-    """A tick as 20%.
-
-    >>> percent(0.2), percent(0.025)
-    ('20%', '2.5%')
-    """
-    return f"{float(f'{100 * value:.3g}'):g}%"
 
 
 def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -184,10 +177,6 @@ class Chart:
         if math.isfinite(x) and math.isfinite(y):
             self.marks.append(Mark("point", x, y, paint, size=size, tag=tag))
 
-    def bar(self, x: float, width: float, height: float, paint: str) -> None:
-        """One bar that stands on 0."""
-        self.marks.append(Mark("bar", (x, width), height, paint))
-
     def label(self, x: float, y: float, words: str, *, aside: float = 3.0, **more: Any) -> None:
         """A few small words, ``aside`` pixels beside the line that they name."""
         self.marks.append(Mark("words", x, y, "currentColor", size=aside, words=words, **more))
@@ -230,19 +219,16 @@ class Chart:
         whole = ("point", "words", "bar")  # not cut off at the ends of the scales
         inside = "".join(self._markup(mark) for mark in self.marks if mark.shape not in whole)
         above = "".join(self._markup(mark) for mark in self.marks if mark.shape in whole)
-        at = right
-        for name, paint in reversed(self.key):
-            above += f'<text x="{px(at)}" y="11" text-anchor="end">{escape(name)}</text>'
-            at -= 5.4 * len(name) + 15
-            above += f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>'
-            at -= 10
+        if self.key:
+            square = '<tspan fill="{}" fill-opacity=".7">■</tspan> {}'  # in one text: its letters set the places
+            named = "&#160; ".join(square.format(paint, escape(name)) for name, paint in self.key)
+            above += f'<text x="{px(right)}" y="11" text-anchor="end">{named}</text>'
         middle = f'x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle"'
         names = f'<text class="x-name" {middle}>{escape(self.x_name)}</text>'
         if self.y_name:
             names += f'<text x="{left:g}" y="11">{escape(self.y_name)}</text>'
         ticks = ""
-        show = percent if self.y_percent else short
-        rows = [(value, show(value)) for value in nice_ticks(*self.y)] if self.y_ticks else []
+        rows = [(value, short(value, self.y_percent)) for value in nice_ticks(*self.y)] if self.y_ticks else []
         for value, label in self.y_labels or rows:
             y = px(self.up(value))
             ticks += f'<path class="grid" d="M{left:g} {y}H{right:g}" {_FAINT}/>'
@@ -266,13 +252,12 @@ class Chart:
 
     def _x_axis(self) -> str:
         low, high = self.x
-        show = percent if self.x_percent else short
         if self.x_labels is not None:
             ticks = list(self.x_labels)
         elif self.log:
             ticks = [(10.0**k, short(10.0**k)) for k in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
         else:
-            ticks = [(value, show(value)) for value in nice_ticks(low, high)]
+            ticks = [(value, short(value, self.x_percent)) for value in nice_ticks(low, high)]
         bottom = self.area.bottom
         drawn = (
             f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4" {_FAINT}/>'

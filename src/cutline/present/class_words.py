@@ -50,13 +50,25 @@ def class_sections(
 
     ``measures``: only these are of interest.
     """
-    scored = ev.sample.matrix is not None
     yield Section("answer", class_answer(ev, terms))
     if detail:
         yield _picture(ev)
     if not (all_measures or detail):
         if not measures:
-            yield Section("classes", _short_classes(ev))
+            # the confusion matrix of a few classes, and the classes with the lowest F1
+            lowest = sorted(ev.per_class, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
+            lines = []
+            for row in lowest:
+                shares = {name: row[name] for name in ("precision", "recall")}
+                cells = {name: f"{100 * x:.3g}%" if x == x else "–" for name, x in shares.items()}
+                cells["F1"] = f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–"
+                lines.append({"class": str(row["class"]), "cases": count(row["cases"]), **cells})
+            few = len(lowest) < len(ev.per_class)
+            title = f"The {len(lowest)} of {len(ev.per_class)} classes with the lowest F1" if few else "Each class"
+            if len(ev.classes) <= _FEW_COLUMNS:  # one table: the matrix, and beside it what each class has
+                whole, beside = confusion_table(ev.confusion), {line["class"]: line for line in lines}
+                lines, title = [{**row, **beside[row["class"]]} for row in whole], whole.title
+            yield Section("classes", [Table(lines, title)])
         keys = [key for key in ev.specs if measures or key in _SHORT_MEASURES]
         yield Section("measures", [Table(short_rows(ev, keys or list(ev.specs)))])
     elif not measures:
@@ -73,8 +85,10 @@ def class_sections(
         if left > 0:
             rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
         yield Section("classes", [Table(rows, "Each class against the rest")], "Each class")
-    if scored:
-        yield _confidence(ev)
+    if ev.sample.matrix is not None:  # what answering only where it is confident would give
+        figures = [Figure("risk_coverage", ev.risk_coverage())]
+        figures += [Figure("confidence", ev)] if ev.sample.are_probabilities else []
+        yield Section("risk", figures, "Error rate if the model may abstain")
     elif detail:
         said = ["Risk and coverage need scores; these are predictions alone."]
         yield Section("risk", said, "Error rate if the model may abstain")
@@ -95,25 +109,6 @@ def _picture(result: Any) -> Section:
 def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
     known = {**(source or {}), **{name: ev.facts[name] for name in ("rows", "classes", "scores")}}
     return Section("facts", [Table({"": name, "what": str(value)} for name, value in known.items())], "The data")
-
-
-def _short_classes(ev: ClassEvaluation) -> list[Table]:
-    """The confusion matrix of a few classes, and the classes with the lowest F1."""
-    matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= _FEW_COLUMNS else []
-    lowest = sorted(ev.per_class, key=lambda row: row["f1"] if row["f1"] == row["f1"] else -1.0)[:_SHORT_ROWS]
-    lines = []
-    for row in lowest:
-        shares = {
-            name: f"{100 * row[name]:.3g}%" if row[name] == row[name] else "–" for name in ("precision", "recall")
-        }
-        f1 = f"{row['f1']:.3f}" if row["f1"] == row["f1"] else "–"
-        lines.append({"class": str(row["class"]), "cases": count(row["cases"]), **shares, "F1": f1})
-    few = len(lowest) < len(ev.per_class)
-    title = f"The {len(lowest)} of {len(ev.per_class)} classes with the lowest F1" if few else "Each class"
-    if matrix:  # one table: the matrix, and beside it what each class has
-        beside = {line["class"]: line for line in lines}
-        return [Table([{**row, **beside[row["class"]]} for row in matrix[0]], matrix[0].title)]
-    return [Table(lines, title)]
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -148,15 +143,6 @@ def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
     return [*([large] if many else []), Table(rows, "Most confused")]
 
 
-def _confidence(ev: ClassEvaluation) -> Section:
-    """What answering only where it is confident would give."""
-    curve = ev.risk_coverage()
-    parts: list[str | Table | Figure] = [Figure("risk_coverage", curve)]
-    if ev.sample.are_probabilities:
-        parts.append(Figure("confidence", ev))
-    return Section("risk", parts, "Error rate if the model may abstain")
-
-
 def class_comparison_sections(
     comparison: ClassComparison,
     *,
@@ -176,7 +162,16 @@ def class_comparison_sections(
     rows = f"{pluralize(facts['rows'], 'row')}, {pluralize(facts['classes'], 'class', 'classes')}"
     left = f"; {pluralize(dropped, 'row')} without label or score left out" if dropped else ""
     models = f"{pluralize(len(comparison.evaluations), 'model')}: {rows}{left}"
-    yield Section("answer", [*class_comparison_answer(comparison, terms), models])
+    told: list[str] = []
+    if comparison.specs:  # which is best by the accuracy (the first measure, where that was not evaluated), how surely
+        verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
+        spec, of_model = comparison.specs[verdict.measure], comparison.evaluations.items()
+        values = {name: written(spec, ev.estimates[verdict.measure].value) for name, ev in of_model}
+        others = joined([f"{name} {value}" for name, value in values.items() if name not in verdict.tied])
+        lead = verdict.lead[0].upper() + verdict.lead[1:] if verdict.status == "clear" else verdict.lead
+        told = [f"{lead}: {name_of(spec)} {values[verdict.best]}{f', {others}' if others else ''}."]
+        told += difference_sentences(verdict, spec)
+    yield Section("answer", [*told, *class_notices(list(comparison.evaluations.values()), terms), models])
     short = [key for key in comparison.specs if key in _SHORT_MEASURES]
     if len(comparison.specs) <= len(_SHORT_MEASURES) or not short:
         short = list(comparison.specs)
@@ -222,6 +217,8 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
         f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
     )
+    if f["classes"] == 2 and ev.sample.matrix is not None:
+        said.append("Give the score of the positive class alone for ROC AUC, thresholds and places.")
     pairs = ev.most_confused(1)
     if len(pairs):
         worst = pairs[0]
@@ -241,16 +238,3 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         tied = pluralize(f["tied_predictions"], "case has", "cases have")
         said.append(f"{tied} the highest score in several columns; the first of them counts as the prediction.")
     return [*said, *class_notices([ev], terms)]
-
-
-def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) -> list[str]:
-    """Which model is best by the accuracy (the first measure, where that was not evaluated), and how sure that is."""
-    if not comparison.specs:
-        return class_notices(list(comparison.evaluations.values()), terms)
-    verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
-    spec = comparison.specs[verdict.measure]
-    values = {name: written(spec, ev.estimates[verdict.measure].value) for name, ev in comparison.evaluations.items()}
-    others = joined([f"{name} {value}" for name, value in values.items() if name not in verdict.tied])
-    lead = verdict.lead[0].upper() + verdict.lead[1:] if verdict.status == "clear" else verdict.lead
-    told = [f"{lead}: {name_of(spec)} {values[verdict.best]}{f', {others}' if others else ''}."]
-    return [*told, *difference_sentences(verdict, spec), *class_notices(list(comparison.evaluations.values()), terms)]

@@ -9,29 +9,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..catalogue.declare import ratio
 from ..curves import Curve
 from ..decide.model_choice import family_hull
 from ..decide.planning import amount
 from ..decide.selection import hits_at
 from ..errors import InputError
+from ..inference.limits import wilson
+from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, count, format_value, pluralize
+from ..table import Figure, Table, columns_table, count, format_value, pluralize
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
-from .plot_data import (
-    INK,
-    MANY_POINTS,
-    axis_end,
-    batch_points,
-    models_of,
-    quota_stops,
-    rates_end,
-    reliability,
-    score_histogram,
-    segments_frame,
-)
-from .words import cut_point, rounded
+from .words import cut_point, models_of, name_of, rounded
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
@@ -44,11 +36,18 @@ if TYPE_CHECKING:
     from ..papers import SelectiveVoting
     from ..segments import Trend
 
+Whole = NDArray[np.int64]
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
 MOST_LINES = 16  # models in one chart: each colour twice
 MOST_PAIRS = 10  # differences in one chart
 MOST_SEGMENTS = 40  # that a chart has room for
 MOST_BATCHES = 400
+MANY_POINTS = 1_000
+INK = 0.0005  # of a height: half a pixel of a printed plot
+EVERY_QUOTA_UP_TO = 2_000
+# In a long list of rare events one early hit makes a rate of 100%, beside which the rest of the curve is flat: an axis
+# need not show the first 1/2000 of the list. Of lists of up to 2000 rows it shows every place.
+STEADY = 1 / 2000
 # all of one direction: higher is better
 _FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
 # what a small picture has no room for
@@ -116,15 +115,15 @@ def _cut(ev: Evaluation) -> OperatingPoint | None:
     return None if ev.rows.batched else cut_point(ev)
 
 
-def _in_words(models: Sequence[Evaluation], area: str = "") -> str:
-    """Curves in words: their area, and where the cut lies on them."""
+def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> str:
+    """Curves in words: their area under its title, and where the cut lies on them."""
     each = []
     for ev in models[:MOST_LINES]:
-        words, point = [f"{area} {format_value(ev[area].value)}"] if area and area in ev else [], _cut(ev)
+        words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], _cut(ev)
         if point is not None:
             where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
             hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}"
-            words.append(f"{where} {hits}, {pluralize(point.fp, 'negative')}")
+            words.append(f"{where}: {hits}, {pluralize(point.fp, 'negative')}")
         each.append((f"{ev.name}: " if len(models) > 1 else "") + ", ".join(words))
     left = len(models) - MOST_LINES
     return "; ".join([*each, *([f"and {left} more, not drawn"] if left > 0 else [])])
@@ -162,7 +161,7 @@ def rates(
     models, roc = models_of(result), name == "roc"
     curves, chance = _curves(models, name), models[0].facts["share_positive"]
     area, short = ("roc_auc", "AUC") if roc else ("average_precision", "AP")
-    words = f"{_in_words(models, area)}{'' if roc else f'; chance {chance:.3f}'}."
+    words = f"{_in_words(models, area, short)}{'' if roc else f'; chance: {chance:.1%}'}."
     x_name, y_name = next(iter(curves.values())).x_label, next(iter(curves.values())).y_label
     chart = Chart(TITLES[name], words, (0.0, 1.0), (0.0, 1.0 if roc else rates_end(models)), x_name, square=roc)
     chart.y_name, chart.x_percent, chart.y_percent = y_name, True, True
@@ -175,7 +174,7 @@ def rates(
     if roc:
         chart.label(0.52, 0.46, "chance")
     else:
-        chart.label(0.01, chance - 0.05 * chart.y[1], f"chance: {chance:.1%}")
+        chart.label(0.01, chance - 0.07 * chart.y[1], f"chance: {chance:.1%}")
     if roc and hull:
         corners: Any = family_hull({str(k): models[k].ranking for k in curves})
         chart.reference(corners.column("fpr"), corners.column("tpr"), perfect=True)
@@ -193,7 +192,8 @@ def rates(
             if k == 0 and x == x and y == y:
                 quota = models[0].quota if threshold is None else None
                 where = f"score > {point.threshold:g}" if quota is None else pluralize(quota, "place")
-                chart.label(x, y - 0.05 * chart.y[1], where, aside=6.0)
+                beside = -0.05 if roc else 0.03  # where the curve does not pass
+                chart.label(x, y + beside * chart.y[1], where, aside=6.0)
     return chart
 
 
@@ -226,6 +226,47 @@ _BY_PLACES = {
     "qrecall": "recall (Qrecall)",
     "lift": "lift (times as many as by chance)",
 }
+
+
+def axis_end(shares: Iterable[float]) -> float:
+    """Where an axis of shares ends: at 1, or just above the highest share where all are small (rare events).
+
+    >>> axis_end([0.3, 0.8]), axis_end([0.012, 0.034]), axis_end([])
+    (1.0, 0.04, 1.0)
+    """
+    most = 1.05 * max(shares, default=1.0)
+    if not 0 < most < 0.5:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(most))
+    return next(round(k * unit, 12) for k in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if k * unit >= most)
+
+
+def rates_end(evaluations: Iterable[Evaluation], quota: float | None = None) -> float:
+    """Where an axis of hit rates or precisions ends: above all but the very first, and above those at the quota."""
+    rates: list[float] = []
+    for ev in evaluations:
+        cases = ev.ranking.cases
+        ends = np.cumsum(ev.ranking.pos + ev.ranking.neg) if ev.facts["weighted"] else quota_stops(ev.ranking.rows)
+        asked = [float(q) for q in (quota, ev.quota) if q is not None and not ev.rows.batched]
+        places = np.array([*ends[ends >= STEADY * cases].tolist(), *asked], dtype=np.float64)
+        rates += (hits_at(ev.ranking, np.minimum(places, cases)) / places).tolist()
+    return axis_end(rates)
+
+
+def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
+    """The quotas a reader can choose. All of them in a short list.
+
+    In a long one: every quota up to 500, all with three significant digits, every tenth of a per cent, and ``extra``.
+    """
+    if n <= EVERY_QUOTA_UP_TO:
+        return np.arange(1, n + 1)
+    parts: list[Any] = [np.arange(1, 501), n * np.arange(1, 1001) // 1000, list(extra), [n]]
+    unit = 1
+    while 100 * unit <= n:
+        parts.append(np.arange(100, 1000) * unit)
+        unit *= 10
+    stops = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))
+    return stops[(stops >= 1) & (stops <= n)]
 
 
 def in_unit(kind: str, hits: Any, places: Any, models: Sequence[Evaluation], prices: tuple[Any, Any]) -> Floats:
@@ -264,7 +305,7 @@ def places_chart(
         "gain": (0.0, max(positives, 1.0)),
         "hit_rate": (0.0, rates_end(models, place)),
         "qrecall": (0.0, 1.0),
-        "lift": (0.0, max(1.0, *known)),
+        "lift": (0.0, max(1.0, *(1.2 * y[np.isfinite(y)].max(initial=0.0) for _, y in lines))),  # bands reach higher
         "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
     }[kind]
     chart = Chart(TITLES[kind], "", (1.0 if log else 0.0, rows), ends, "places", log, name=kind)
@@ -344,12 +385,34 @@ def qrecall(result: Any, *, areas: bool | None = None, band: bool | None = None)
         chart.band(x, chance, np.minimum(x, positives) / positives, FAINT)
         chart.band(x, chance, np.maximum(model, chance), colour(0))
         chart.key = [("S1: better than chance", colour(0)), ("S3: perfect over chance", FAINT)]
-        if (model < chance - 1e-12).any():
+        if (model < chance - 0.002).any():  # less cannot be seen
             chart.band(x, np.minimum(model, chance), chance, colour(1))
             chart.key.insert(1, ("S2: worse than chance", colour(1)))
         if "pem" in models[0]:
             chart.key.append((f"PEM = (S1 − S2) / S3 = {models[0]['pem'].value:.3f}", "none"))
     return chart
+
+
+def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
+    """How the scores of each class are spread, over equal steps of the score; ±inf join the outer steps."""
+    ranking = ev.ranking
+    score = ranking.score.astype(np.float64)
+    finite = score[np.isfinite(score)]
+    if len(finite) == 0:
+        raise InputError(None, "a histogram needs finite scores, and all of these are infinite")
+    low, high = float(finite.min()), float(finite.max())
+    if ev.rows.outline.are_probabilities:
+        low, high = 0.0, 1.0
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = 2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1)  # the range itself may be too large for a number
+    edges[[0, -1]] = low, high  # halves of the smallest numbers are 0
+    clipped = np.clip(score, low, high)
+    pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
+    neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
+    columns = {"from": edges[:-1], "to": edges[1:], "positives": pos, "negatives": neg}
+    shares = {"share_of_positives": ratio(pos, ranking.n_pos), "share_of_negatives": ratio(neg, ranking.n_neg)}
+    return columns_table(columns | shares, "Scores by class")
 
 
 def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, named: bool = True) -> Chart:
@@ -454,9 +517,9 @@ def differences(comparison: Comparison, key: str) -> Chart:
     left = len(every) - len(rows)
     below = f"{left} more left out" if left > 0 else "difference"
     area = PlotArea(400, 54 + 34 * len(rows), 42.0, 386.0, 18.0, 18.0 + 34 * len(rows))
-    title = comparison.specs[key].measure.title + (f" ({key})" if "@" in key else "")
+    title = f"Difference in {name_of(comparison.specs[key])}"
     ends = (0.0, float(len(rows)))
-    chart = Chart(f"Difference in {title}", "; ".join(told), (-reach, reach), ends, below, y_ticks=False, area=area)
+    chart = Chart(title, "; ".join(told), (-reach, reach), ends, below, y_ticks=False, area=area)
     chart.reference([0.0, 0.0], chart.y)
     for k, row in enumerate(rows):
         height = len(rows) - k - 0.7
@@ -486,14 +549,14 @@ def dominance(
     places = by == "quota"
     axis, last = "number of places" if places else "false positive rate", float(stretches[-1]["to"])
     spans = [f"{row['leader']} from {row['from']:,.6g} to {row['to']:,.6g}" for row in clear[:12]]
-    words = f"{'; '.join(spans)}. Elsewhere no model leads clearly: a lead there could be chance."
+    words = f"{'; '.join(spans)}. Elsewhere no model leads clearly, judged at all places at once."
     title = f"Clear leaders by {axis}" if clear else f"No model leads clearly at any {axis}"
     area = PlotArea(900, 48 + 34 * len(names), 44.0, 890.0, 8.0, 12.0 + 34 * len(names))
     across = "places" if places else axis
     chart = Chart(title, words, (0.0, last), (0.0, float(len(names))), across, y_ticks=False, area=area)
     chart.x_percent = not places
     if not clear:
-        chart.label(0.05 * last, len(names) / 2, f"{title}:\nthe leads in this sample could be chance.")
+        chart.label(0.05 * last, len(names) / 2, f"{title}:\njudged at all of them at once, the leads could be chance.")
     for row in clear:
         lane, to = names.index(row["leader"]), float(row["to"])
         first = float(row["from"]) - places  # the first place covers the step from 0 to 1
@@ -519,7 +582,8 @@ def _interval_rows(chart: Chart, rows: Iterable[Mapping[str, Any]], models: Sequ
             chart.line([row["low"], row["high"]], [y, y], colour(k))
         chart.point(value, y, colour(k))
         if told:
-            chart.label(row["high"] if known else value, y - 0.06, f"{value:.3f}", aside=5.0)
+            below = 0.01 * lines  # so that the middle of the number is at the height of the line
+            chart.label(row["high"] if known else value, y - below, f"{value:.3f}", aside=5.0)
     chart.key = [(name, colour(k)) for k, name in enumerate(models)] if len(models) > 1 else []
 
 
@@ -540,7 +604,8 @@ def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
     title = "Estimates with intervals" + ("" if any(lower) else ": higher is better")
     height = (10 + 14 * len(models)) * len(keys)
     area = PlotArea(400, 40 + height, 110.0, 386.0, 16.0, 16.0 + height)
-    words = "; ".join(f"{row['model']}: {keys[row['row']]} {row['value']:.3f}" for row in rows)
+    several = len(models) > 1
+    words = "; ".join(f"{row['model']}: " * several + f"{keys[row['row']]} {row['value']:.3f}" for row in rows)
     chart = Chart(title, f"{words}.", across, ends, area=area)
     chart.y_labels = [
         (float(len(keys) - 1 - k), f"{key}\n(lower is better)" if less else models[0][key].name)
@@ -548,6 +613,28 @@ def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
     ]
     _interval_rows(chart, rows, [ev.name for ev in models], told=True)
     return chart
+
+
+def segments_frame(result: Any, *, measure: str | None = None) -> Table:
+    """The values of a measure by segment and model, and of all rows."""
+    if not hasattr(result, "by"):
+        raise InputError(None, "this plot shows segments", "evaluate or compare with {by}, and plot .segments")
+    models = getattr(result, "models", None) or {result.overall.name: result}
+    first = next(iter(models.values()))
+    keys = first.chosen() if measure is None else first.chosen([measure])
+    key = "roc_auc" if "roc_auc" in keys else keys[0]  # it moves neither with the size nor with the positives
+    values = [ev.estimates[key].value for ev in first.evaluations.values()]
+    order = list(range(len(values)))
+    if not (first.ordered or first.order is not None or order_of(list(first.evaluations)) == "time"):
+        order.sort(key=lambda k: (values[k] != values[k], -values[k]))  # no order of their own: the highest first
+    rows = []
+    for name, seg in models.items():
+        parts = list(seg.evaluations.values())
+        for segment, ev in [*((parts[k].name, parts[k]) for k in order), (None, seg.overall)]:
+            e = ev.estimates[key]
+            row = {"model": name, "segment": segment, "measure": key, "rows": ev.facts["rows"]}
+            rows.append({**row, "value": e.value, "low": e.low, "high": e.high})
+    return Table(rows, f"{key} by segment")
 
 
 def segments(result: Any, *, measure: str | None = None, title: str = "") -> Chart:
@@ -598,7 +685,13 @@ def trend(result: Trend) -> Chart:
 
 def batches(result: Any, *, quota: int | float | None = None) -> Chart:
     """Hits of each batch as bars, beside each other for several models; what the next should contain as a band."""
-    points = result if isinstance(result, dict) else batch_points(result, quota)
+    points = result if isinstance(result, dict) else {}
+    for ev in models_of(result) if not points else ():
+        if not ev.rows.batched:
+            raise InputError("batch", "is missing, and this plot shows batches", "pass {batch} to evaluate()")
+        if quota is None and ev.quota is None:
+            raise InputError("quota", "is missing", "give {quota}: places in each batch")
+        points[ev.name] = ev.at(quota=ev.quota if quota is None else quota)
     names, first = list(points), next(iter(points.values()))
     shown = min(len(first.names), MOST_BATCHES)
     low, high = first.next_hits
@@ -618,13 +711,30 @@ def batches(result: Any, *, quota: int | float | None = None) -> Chart:
     wide = 0.7 / len(points)
     for k, point in enumerate(points.values()):
         for b in range(shown):
-            chart.bar(b + 0.15 + k * wide, wide, float(point.cells[b, 0]), colour(k))
+            chart.marks.append(Mark("bar", (b + 0.15 + k * wide, wide), float(point.cells[b, 0]), colour(k)))
         chart.line([0, shown], [point.expected_hits.value] * 2, colour(k), (5, 3))
     chart.key = [(name, colour(k)) for k, name in enumerate(names)] if len(names) > 1 else []
     return chart
 
 
 # ------------------------------------------------------------------------------------------------- probabilities, costs
+
+
+def reliability(ev: Evaluation, bins: int = 10) -> Table:
+    """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
+    if not ev.rows.outline.are_probabilities:
+        raise InputError(None, "a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
+    ranking = ev.ranking
+    pos = ranking.pos[::-1].astype(np.float64)
+    size = pos + ranking.neg[::-1]
+    score = ranking.score[::-1].astype(np.float64)
+    middle = np.cumsum(size) - size / 2  # a tie belongs to the group in which its middle lies
+    group = np.minimum((middle * bins / size.sum()).astype(np.int64), bins - 1)
+    weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
+    n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
+    low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
+    shares = {"mean_score": total / n, "share_positive": hits / n, "low": low / n, "high": high / n}
+    return columns_table({**shares, "rows": n}, "Reliability")
 
 
 def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] = MappingProxyType({})) -> Chart:

@@ -7,19 +7,29 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
+from ..curves import keep_points
 from ..errors import InputError
+from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
+from ..quotas import resolve_quota
 from ..runtime import write_whole
-from ..table import Figure, Section, pluralize, to_jsonable
-from ..types import FilePath
-from .explorer import explorer
+from ..table import Figure, Section, count, pluralize, to_jsonable
+from ..types import FilePath, Floats
+from .charts import Chart, colour
+from .figures import Whole, dots_chart, found_rows, in_unit, places_chart, quota_stops, reference_places
 from .render import asset, fill
+from .words import rounded
+
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
 
 
 def write_page(result: Any, path: FilePath, **options: Any) -> Path:
@@ -28,16 +38,6 @@ def write_page(result: Any, path: FilePath, **options: Any) -> Path:
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
-
-
-def page_title(result: Any) -> str:
-    """What a page is about: one model or several, their classes, their segments, or more classes."""
-    if hasattr(result, "title"):
-        return str(result.title)
-    whole = getattr(result, "whole", result)
-    models = getattr(whole, "evaluations", None)
-    title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
-    return f"{title} by {', '.join(result.by)}" if whole is not result else title
 
 
 def page(
@@ -52,28 +52,42 @@ def page(
     """The page as text: the answer first, the places as an explorer where the data allow one, the rest folded.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit. Further options are those of the result's sections:
-    ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns).
+    hit add profit. Further options are those of the result's sections: ``all_measures`` (every measure, not a short
+    table), ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns).
     """
     if not hasattr(result, "to_html"):
         raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
     sections = _in_order(list(result.sections(detail=True, **options)), options)
-    prices = {"cost": cost, "value": value}
-    asked = not options.get("cost_fp") and not hasattr(result, "by")
-    return _shell(result, title, sections, **_explorer(sections, quota, prices, asked))
+    whole = getattr(result, "whole", result)  # of segments
+    models = getattr(whole, "evaluations", None)
+    if title is None and hasattr(result, "title"):
+        title = str(result.title)
+    if title is None:
+        title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
+        title += f" by {', '.join(result.by)}" if whole is not result else ""
+    places = next((s for s in sections if s.name == "places"), None)
+    if places is None or not isinstance(places.parts[0], Figure):
+        return _shell(result, title, sections)
+    shown = places.parts[0].of  # the explorer takes the place of their gain curve
+    figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
+    asked = not options.get("cost_fp") and not hasattr(result, "by") and quota is None
+    asked = asked and (shown[0].quota is not None or shown[0].quotas is not None)
+    leads = figures.get("dominance", {}).get("stretches")
+    return _shell(
+        result, title, sections, explorer(shown, quota=quota, cost=cost, value=value, leads=leads, asked=asked)
+    )
 
 
 # The titles of sections that have none of their own; others without one belong to the section before them.
 _TITLES = {
     "cut": "At the cut",
-    "batches": "Batch by batch",
     "leads": "Clear leaders",
     "places": "How many places?",
     "measures": "All measures",
     "pairs": "Differences between models",
 }
 # What is not folded away: it answers a question that was asked. Others open with a click.
-_OPEN = {"places", "goals", "segments", "batches", "confusion", "lead", "models"}
+_OPEN = {"places", "goals", "segments", "batches", "confusion", "lead", "models", "calibration", "swaps", "consistency"}
 
 
 def _in_order(sections: Sequence[Section], options: Mapping[str, Any]) -> list[Section]:
@@ -102,34 +116,11 @@ def _in_order(sections: Sequence[Section], options: Mapping[str, Any]) -> list[S
     return [ordered[0], *lead, *goals, *(s for s in ordered[1:] if s.name not in _OPEN)]
 
 
-def _explorer(
-    sections: Sequence[Section], quota: int | float | None, prices: Mapping[str, Any], asked: bool
-) -> dict[str, Any]:
-    """What takes the place of the gain curve on a page: the explorer of the models that it shows."""
-    figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
-    places = next((s for s in sections if s.name == "places"), None)
-    if places is None or not isinstance(places.parts[0], Figure):
-        return {}
-    models = places.parts[0].of
-    asked = asked and (models[0].quota is not None or models[0].quotas is not None) and quota is None
-    leads = figures.get("dominance", {}).get("stretches")
-    shown = explorer(models, quota=quota, **prices, leads=leads, asked=asked)
-    return {"explorer": shown, "data": packed(shown.pop("data")), "script": "page.js"}
-
-
-def _shell(
-    result: Any,
-    title: str | None,
-    sections: Sequence[Section],
-    *,
-    explorer: Mapping[str, Any] | None = None,
-    data: str = "",
-    script: str = "",
-) -> str:
-    """The whole document."""
+def _shell(result: Any, title: str, sections: Sequence[Section], shown: Mapping[str, Any] | None = None) -> str:
+    """The whole document; ``shown``: the explorer and the data that its script reads."""
     from .. import __version__
 
-    code = asset("unpack.js") + asset(script) if script else ""
+    code = asset("unpack.js") + asset("page.js") if shown else ""
     # only this very script may run, and nothing may be fetched or sent
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if code else "'none'"
@@ -153,13 +144,13 @@ def _shell(
         made += [f"seed {s.seed}"] if hasattr(s, "seed") else []
     return fill(
         "page.html",
-        title=title or page_title(result),
+        title=title,
         sections=sections,
         folded={s.name for s in sections} - opened,
-        explorer=explorer,
+        explorer=shown,
         settings=" · ".join(made),
         version=__version__,
-        data=Markup(data),
+        data=Markup(packed(shown["data"]) if shown else ""),
         **{name: Markup(part) for name, part in parts.items()},
     )
 
@@ -168,3 +159,226 @@ def packed(data: Any) -> str:
     """JSON as gzip in base 64: a third of the size, and no name in it can be read as markup."""
     encoded = json.dumps(to_jsonable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(encoded.encode(), mtime=0)).decode()
+
+
+# ------------------------------------------------------------------------------------------------- the explorer
+
+_HIT_DIGITS = 4  # of a place inside a tie
+TOLERANCE = 0.001  # of an axis: less than a pixel of a chart
+QUOTA_CHARTS = {"gain": "hits", "hit_rate": "hit rate", "qrecall": "recall", "lift": "lift", "profit": "profit"}
+# the rows of the table at the chosen quota: what a script fills, its name, its meaning, whether a second line is there
+_ROWS = (
+    ("hits", "Found", "positives with a place; interval: the average over lists like this one", True),
+    ("next", "On the next list", "of this size, chosen the same way", False),
+    ("rate", "Hit rate", "share of the places that go to positives", True),
+    ("qrecall", "Recall", "share of the positives that get a place (Qrecall)", True),
+    ("lift", "Lift", "times as many as a random choice", False),
+    ("threshold", "Threshold", "everyone with a higher score gets a place", True),
+    ("missed", "Missed positives", "without a place: false negatives", False),
+    ("wrong", "Places without a hit", "negatives with a place: false positives", False),
+    ("spared", "Negatives left out", "true negatives", False),
+    ("profit", "Profit", "value × hits − cost × places", True),
+)
+
+
+def explorer(
+    evaluations: Sequence[Evaluation],
+    *,
+    quota: int | float | None = None,
+    cost: float | None = None,
+    value: float | None = None,
+    leads: Sequence[Mapping[str, Any]] | None = None,
+    asked: bool = False,
+) -> dict[str, Any]:
+    """What the explorer's template shows (``charts``, ``rows`` …), and the ``data`` that its script reads.
+
+    ``leads``: who leads from which quota to which; None where that was not judged. ``asked``: the page answers a
+    question about places, so its first sentence moves with the controls.
+    """
+    first = evaluations[0]
+    rows, positives = int(first.facts["rows"]), int(first.facts["positives"])
+    asked_for = first.quota if quota is None else quota
+    start = max(1, positives) if asked_for is None else int(resolve_quota(asked_for, rows))
+    if quota is None and first.quotas is not None:  # the mean of a range
+        start = round(float(np.dot(*first.quotas.sizes(first.ranking.cases))))
+    stops = quota_stops(rows, [start])
+    place = int(np.searchsorted(stops, start))
+    logarithmic = rows > 2000 and start < rows * 0.02
+    models = [explorer_data(ev, stops) for ev in evaluations]
+    names = [ev.name for ev in evaluations]
+    clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
+    dots = found_rows(evaluations, start)
+    chance = start * positives / rows
+    how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic}
+    charts = [quota_chart(kind, evaluations, models, stops, **how) for kind in QUOTA_CHARTS]
+    level = f"{first.settings.level:.0%}"
+    picture = dots_chart(dots, start, chance)
+    picture.caption = (
+        f"Dot: found in this list. Line: {level} interval of the average over lists like this one. Pale bar: what to "
+        f"expect on the next list ({level})."
+    )
+    found = ", ".join(f"{row['name']} {row['words'].partition(' (')[0]}" for row in dots)
+    data = {
+        "rows": rows,
+        "stops": stops.tolist(),
+        "start": place,
+        "cost": cost,
+        "value": value,
+        "log": logarithmic,
+        "models": [written_out(model) for model in models],
+        "reference": reference_places(evaluations).tolist(),
+        "range": None,
+        "colours": [colour(k) for k in range(len(models))],
+        "level": level,
+        "leads": clear,
+        "judged": leads is not None,
+        "asked": asked,
+    }
+    shown = {
+        "names": names,
+        "rows": _ROWS,
+        "stops": len(stops),
+        "quota": start,
+        "cases": rows,
+        "sentence": f"With {pluralize(start, 'place')}: {found}; a random choice finds {rounded(chance)}.",
+        "dots": picture,
+        "charts": charts,
+        "kinds": QUOTA_CHARTS,
+        "kind": "gain",
+    }
+    return {**data, **shown, "data": data}
+
+
+def quota_chart(
+    kind: str, evaluations: Sequence[Evaluation], models: Sequence[Mapping[str, Any]], stops: Whole, **how: Any
+) -> Chart:
+    """A chart that follows the slider, as it is at the quota where that starts; ``how``: as ``places_chart`` takes it.
+
+    The band is that of the model that finds most.
+    """
+    prices, points = how["prices"], {ev.name: ev.at(quota=how["place"]) for ev in evaluations}
+    drawn = [(stops[model["drawn"]], model["hits"][model["drawn"]]) for model in models]
+    lines = [(places, in_unit(kind, hits, places, evaluations, prices)) for places, hits in drawn]
+    lead = int(np.argmax([point.tp for point in points.values()]))
+    places, found = drawn[lead][0], (column[models[lead]["drawn"]] for column in models[lead]["found"])
+    # never more than the places or the positives
+    limits = (in_unit(kind, np.minimum(hits, places), places, evaluations, prices) for hits in found)
+    chart = places_chart(kind, evaluations, lines, bands=[(lead, places, *limits)], **how)
+    chart.linked = f'data-kind="{kind}"'
+    chart.band([1, 1], chart.y, chart.y, "#808080", 'data-range="" hidden=""')  # that a reader may set
+    if kind == "profit":
+        chart.words, chart.hidden = "Value × hits − cost × places.", None in prices
+        return chart
+    each = []
+    for name, point in points.items():
+        shown = {"gain": count(point.tp), "lift": f"{point.lift:.2f}"}
+        each.append(f"{name} {shown.get(kind) or f'{getattr(point, kind):.1%}'}")
+    chart.words = f"At {pluralize(how['place'], 'place')}: {'; '.join(each)}."
+    return chart
+
+
+def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
+    """One model's part of the explorer, in columns, with as many digits as a reader can see.
+
+    ``found`` is the interval of Qrecall times the positives, so that it has the unit and the size of the hits.
+    """
+    at = at_stops(ev, stops)
+    curves = at.hits, at.hits / stops, at.low, at.high
+    axes = stops.astype(np.float64), np.log(stops)  # lines are straight on one of them only
+    kept = np.union1d(*(thinned(axis, *curves) for axis in axes))
+    inside_ties = bool((at.worst != at.best).any())
+    positives = int(ev.facts["positives"])
+    # parts of a hit that a reader can see: 10,000 among few places or positives, 10 among many
+    unit = 10.0 ** (4 - np.searchsorted([10, 100, 1000], np.minimum(stops, positives), side="right"))
+    return {
+        "name": ev.name,
+        "positives": positives,
+        "hits": np.round(at.hits, _HIT_DIGITS),
+        "expected": [np.round(ends * unit) / unit for ends in (at.low, at.high)],
+        "found": [np.round(ends * unit) / unit for ends in at.qrecall * positives],
+        "next": [at.next_low, at.next_high],
+        "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at.threshold],  # None: everyone is taken
+        "worst": at.worst if inside_ties else None,
+        "best": at.best if inside_ties else None,
+        "drawn": kept,
+    }
+
+
+def written_out(model: Mapping[str, Any]) -> dict[str, Any]:
+    """One model's columns as the page keeps them: lists of numbers, without those that say nothing."""
+    pairs = {"expected": model["expected"], "found": model["found"] if model["positives"] > 0 else None}
+    pairs |= {"next": model["next"], "ties": None if model["worst"] is None else (model["worst"], model["best"])}
+    return {
+        **{key: model[key] for key in ("name", "positives", "threshold")},
+        **{key: _digits(model[key]) for key in ("hits", "drawn")},
+        **{key: None if both is None else [_digits(column) for column in both] for key, both in pairs.items()},
+    }
+
+
+def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
+    """Rounded, whole numbers without a point; None where there is no value."""
+    return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
+
+
+def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
+    """What inference needs to know of many cuts, as ``ev.at(quota=…)`` takes it.
+
+    Of clustered or weighted rows the effective size is worked out at 200 of the quotas and interpolated between them.
+    """
+    found = [ev.rows.cuts.at(float(k), float(h)) for k, h in zip(stops, hits, strict=True)]
+    if ev.rows.independent:
+        return found
+    level, cases = ev.settings.level, ev.ranking.cases
+    grid = np.unique(np.linspace(0, len(stops) - 1, min(200, len(stops))).round().astype(np.int64))
+    known = {int(i): ev.rows.cut(float(stops[i]), float(hits[i]), level, recall=recall) for i in grid}
+    share = np.interp(stops, stops[grid], [known[int(i)].size / cases for i in grid])
+    return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
+
+
+@dataclass(frozen=True)
+class Stops:
+    """One model at every stop. ``worst``, ``best``: positives taken if the places inside a tie go badly or well."""
+
+    hits: Floats
+    low: Floats
+    high: Floats
+    qrecall: Floats  # low and high, one row each; nan without positives
+    next_low: Whole
+    next_high: Whole
+    threshold: Floats
+    worst: Floats
+    best: Floats
+
+
+def at_stops(ev: Evaluation, stops: Whole) -> Stops:
+    """What ``ev.at(quota=…)`` gives, for all stops at once."""
+    ranking = ev.ranking
+    ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
+    found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
+    groups = np.searchsorted(ends[1:], stops, side="right")  # groups that are taken whole
+    inside = stops - ends[groups]
+    last = np.minimum(groups, len(ranking) - 1)
+    pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
+    hits = found[groups] + inside * pos / (pos + neg)
+    threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
+    worst = found[groups] + np.maximum(0.0, inside - neg)
+    best = found[groups] + np.minimum(pos, inside)
+    cuts, level = cuts_at(ev, hits, stops), ev.settings.level
+    of_recall = cuts if ev.rows.independent else cuts_at(ev, hits, stops, recall=True)
+    limits = [expected_hits_limits(cut, level, other) for cut, other in zip(cuts, of_recall, strict=True)]
+    low, high = np.array(limits).T
+    soon = [next_hits_limits(cut, level, mean=mean) for cut, mean in zip(cuts, limits, strict=True)]
+    next_low, next_high = np.array(soon).T.astype(np.int64)
+    qrecall = np.full((2, len(stops)), np.nan)
+    if ranking.n_pos:
+        qrecall = np.array([qrecall_limits(cut, level) for cut in of_recall]).T
+    return Stops(hits, low, high, qrecall, next_low, next_high, threshold, worst, best)
+
+
+def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
+    """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
+
+    The curves keep the same points, each within half: a point kept for one bends the line of another by as much again.
+    """
+    kept = [keep_points(x, curve, tolerance / 2 * (float(np.ptp(curve)) or 1.0)) for curve in curves]
+    return np.flatnonzero(np.any(kept, axis=0))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..errors import InputError, how_to_install, listed, show
 from ..runtime import write_whole
 from .charts import Chart
 from .figures import FIGURES
-from .plot_data import models_of
+from .words import models_of
 
 GREY = "#6e6e6e"
 _INKS = {"currentColor": "#222222", "#8a8a8a": GREY}  # the colour of the text around a chart, on paper
@@ -87,8 +86,9 @@ def draw_chart(ax: Any, chart: Chart) -> None:
     for axis, ends, share in ((ax.xaxis, chart.x, chart.x_percent), (ax.yaxis, chart.y, chart.y_percent)):
         if share:
             axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
-        elif ends[1] >= 10 and not chart.log:  # cases, or money: thousands apart
-            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10], integer=True))
+        elif ends[1] >= 10:  # cases, or money: thousands apart
+            if not (chart.log and axis is ax.xaxis):
+                axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10], integer=True))
             axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v == int(v) else f"{v:,.1f}"))
     if chart.y_labels is not None:
         ax.set_yticks([y for y, _ in chart.y_labels], [label for _, label in chart.y_labels])
@@ -104,28 +104,13 @@ def draw_chart(ax: Any, chart: Chart) -> None:
     if chart.square:
         ax.set_box_aspect(1)  # one unit is as long on both axes
     small = {"fontsize": 8.5, "frameon": False, "loc": "best"}
+    if chart.key and any(mark.shape == "area" for mark in chart.marks):  # no corner is free: above the bars
+        ax.set_ylim(top=chart.y[1] + 0.12 * (chart.y[1] - chart.y[0]))
+        small |= {"loc": "upper right", "ncols": len(chart.key)}
     if chart.key:
         ax.legend(handles=[Patch(color=_INKS.get(paint, paint), label=name) for name, paint in chart.key], **small)
     elif len(named) > 1:
         ax.legend(handles=named, labelcolor="linecolor", handlelength=2.6, **small)
-
-
-def _confusion(ax: Any, ev: ClassEvaluation) -> None:
-    """Heat map of the confusion matrix: shares of each real class, with the cases in the cells."""
-    shares = np.nan_to_num(ev.confusion.shares)
-    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
-    names = [str(label) for label in ev.confusion.labels]
-    if len(names) <= _MOST_NUMBERS:
-        for a in range(len(names)):
-            for b in range(len(names)):
-                ink = "white" if shares[a, b] > 0.55 else "black"
-                ax.text(b, a, f"{ev.confusion.counts[a, b]:g}", ha="center", va="center", color=ink, fontsize=8)
-    step = -(-len(names) // _MOST_NAMES)
-    small = {} if len(names) <= _MOST_NUMBERS else {"fontsize": 5}
-    ax.set_xticks(range(0, len(names), step), names[::step], rotation=45, ha="right", **small)
-    ax.set_yticks(range(0, len(names), step), names[::step], **small)
-    _quiet(ax, f"{ev.name}: real and predicted classes", "predicted class", "real class")
-    ax.grid(False)
 
 
 def check_kind(kind: Any, kinds: Collection[str] | None = None) -> None:
@@ -138,8 +123,14 @@ def check_kind(kind: Any, kinds: Collection[str] | None = None) -> None:
         raise InputError(argument, f"is {show(kind)}", hint)
 
 
-def _drawer(result: Any, kind: str, options: dict[str, Any]) -> Callable[[Any], None]:
-    """What draws a plot on axes; an error where this result has no such plot, or the plot no such option."""
+def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
+    """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
+
+    The kinds are those of ``FIGURES``, of several classes ``confusion``, ``risk_coverage`` and ``calibration``; the
+    ``plot`` of each result lists its own. Without ``ax`` a figure of its own is made.
+    """
+    if ax is not None and not hasattr(ax, "plot"):
+        raise InputError("ax", f"is {show(ax)}, not Axes of matplotlib", "leave it out for a figure of its own")
     of_classes = isinstance(result, ClassEvaluation | RiskCoverage)
     check_kind(kind, _OF_CLASSES if of_classes else KINDS)
     wanted, given = _OF_ONE_RESULT.get(kind, ""), type(result).__name__
@@ -152,27 +143,30 @@ def _drawer(result: Any, kind: str, options: dict[str, Any]) -> Callable[[Any], 
         if name not in choice:
             hint = f"{kind} knows {listed(choice)}" if choice else f"{kind} has no options"
             raise InputError(name, f"is not an option of the plot {kind}", hint)
-    if described is None:
-        return partial(_confusion, ev=result)
-    return partial(draw_chart, chart=described(result, **options))
-
-
-def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
-    """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
-
-    The kinds are those of ``FIGURES``, of several classes ``confusion``, ``risk_coverage`` and ``calibration``; the
-    ``plot`` of each result lists its own. Without ``ax`` a figure of its own is made.
-    """
-    if ax is not None and not hasattr(ax, "plot"):
-        raise InputError("ax", f"is {show(ax)}, not Axes of matplotlib", "leave it out for a figure of its own")
-    draw = _drawer(result, kind, options)
+    chart = None if described is None else described(result, **options)
     if ax is None:
         try:
             import matplotlib.pyplot as plt
         except ImportError:
             raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
         ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]
-    draw(ax)
+    if chart is not None:
+        draw_chart(ax, chart)
+        return ax
+    # Heat map of the confusion matrix: shares of each real class, with the cases in the cells.
+    shares, names = np.nan_to_num(result.confusion.shares), [str(label) for label in result.confusion.labels]
+    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+    if len(names) <= _MOST_NUMBERS:
+        for a in range(len(names)):
+            for b in range(len(names)):
+                ink = "white" if shares[a, b] > 0.55 else "black"
+                ax.text(b, a, f"{result.confusion.counts[a, b]:g}", ha="center", va="center", color=ink, fontsize=8)
+    step = -(-len(names) // _MOST_NAMES)
+    small = {} if len(names) <= _MOST_NUMBERS else {"fontsize": 5}
+    ax.set_xticks(range(0, len(names), step), names[::step], rotation=45, ha="right", **small)
+    ax.set_yticks(range(0, len(names), step), names[::step], **small)
+    _quiet(ax, f"{result.name}: real and predicted classes", "predicted class", "real class")
+    ax.grid(False)
     return ax
 
 
@@ -191,7 +185,9 @@ def write_picture(result: Any, path: Any, kind: str | None = None, **options: An
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
     kind = result.pictures[0] if kind is None else kind
-    figsize = (7.6, 1.6 + 0.6 * len(models_of(result))) if kind == "found" else (6.4, 4.6)  # a row for each model
+    figsize = (6.4, 4.6)
+    if kind in ("found", "dominance"):  # a row for each model
+        figsize = (7.6, 1.6 + 0.6 * len(models_of(result)))
     # A figure of its own, without pyplot: no window system is needed or started.
     figure = Figure(figsize=figsize, layout="constrained")
     plot(result, kind, ax=figure.add_subplot(), **options)

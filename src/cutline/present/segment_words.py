@@ -64,13 +64,23 @@ def segment_sections(
         by = name_of(overall.specs[key])
         rows, title = short_model_rows(result, key), f"{by} by segment"
         clear = [f"{row['']} ({row['clear difference?']})" for row in rows if "beats" in row["clear difference?"]]
+        tests = result.differences([key])
         none = f"No segment has a clear difference in {by}."
+        if all(row["verdict"] == "not tested" for row in tests):
+            reasons = [row["method"] or row["note"] or "there are no intervals" for row in tests]
+            none = f"Differences in {by} could not be tested: {'; '.join(dict.fromkeys(reasons))}."
         yield Section("answer", [*facts, f"Clear differences in {by}: {', '.join(clear)}." if clear else none])
         few = rows[:_SHORT]
-    figures, wide = _figures(result, keys, named=named), all_measures or detail
-    in_full: list[Any] = []
-    if wide:
-        in_full = list(_wide_tables(first, keys) if models is None else _wide_model_tables(result, keys))
+    # A chart for each of up to four measures that segments of any size share. Unless measures were named, those that
+    # move with the share of positives have none.
+    moving = [] if named else _moving(first, keys)
+    alike = [key for key in keys if key not in moving and not why_not_comparable(first.specs[key])]
+    figures = []
+    for k, key in enumerate(alike[:_MOST_CHARTS]):
+        heading = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
+        figures.append(Figure("segments", result, {"measure": key, "title": heading, "name": f"segments-{k}"}))
+    wide = all_measures or detail
+    in_full: list[Any] = list(_wide_tables(result, keys)) if wide else []
     left = f"{len(rows) - len(few):,} more segments: {IN_FULL if detail else '--all'}"
     tables = [Table(few, "" if detail and models is None else title), *([left] if len(few) < len(rows) else [])]
     yield Section("segments", [*figures, *(in_full if all_measures and not detail else tables)], title_by)
@@ -80,22 +90,8 @@ def segment_sections(
     if shared is not None and wide:
         yield _one_list(shared)
     if detail:
-        yield from islice(result.whole.sections(terms=terms, detail=True, **options), 1, None)
-
-
-def _figures(result: Any, keys: Sequence[str], *, named: bool) -> list[Figure]:
-    """A chart for each of up to four measures that segments of any size share.
-
-    Unless measures were ``named``, those that move with the share of positives have none.
-    """
-    first = next(iter(getattr(result, "models", {"": result}).values()))
-    moving = [] if named else _moving(first, keys)
-    alike = [key for key in keys if key not in moving and not why_not_comparable(first.specs[key])]
-    figures = []
-    for k, key in enumerate(alike[:_MOST_CHARTS]):
-        title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
-        figures.append(Figure("segments", result, {"measure": key, "title": title, "name": f"segments-{k}"}))
-    return figures
+        how = {"all_measures": all_measures, **options}
+        yield from islice(result.whole.sections(terms=terms, detail=True, **how), 1, None)
 
 
 def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
@@ -121,7 +117,7 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
         elif tested:
             found.append(f"No segment differs clearly from {compared.reference} in {joined(list(tested))}.")
         else:
-            found.append("Nothing could be compared between segments.")
+            found.append(f"Nothing could be compared between segments: {compared.why_untested}.")
         shown = [name_of(seg.specs[key]) for key in moving if named]
         if shown:
             shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
@@ -188,8 +184,22 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
     return [{name: row.get(name, "") for name in columns} for row in rows]
 
 
-def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """One row for each segment, then all rows together; intervals in the cells."""
+def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table]:
+    """Each segment, then all rows together, intervals in the cells; and the differences from the rest.
+
+    Of several models, each of them in each segment, and the differences between models.
+    """
+    if hasattr(seg, "models"):
+        values = [
+            {"segment": name, "measure": key, **{m: ev.estimates[key] for m, ev in part.evaluations.items()}}
+            | {"note": note}
+            for name, note, part in seg.parts()
+            for key in keys
+        ]
+        yield Table(values, "Models by segment", "segment")
+        title = "Differences between models by segment, strongest evidence first"
+        yield Table(difference_rows(seg.differences(keys).to_dicts()[:SHOWN]), title)
+        return
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row = {"segment": name, "rows": ev.facts["rows"]}
@@ -197,44 +207,26 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
             row["positive"] = f"{ev.facts['share_positive']:.1%}"
         row |= {key: ev.estimates[key] for key in keys}
         rows.append({**row, "note": "" if ev is seg.overall else note_of(ev)})
-    return rows
-
-
-def _wide_tables(seg: Segments, keys: Sequence[str]) -> Iterator[Table]:
-    """Each segment, all rows together, and the differences from the rest."""
-    yield Table(segment_rows(seg, keys), "Segments")
+    yield Table(rows, "Segments")
     if len(seg) > 1:
         moving = dict.fromkeys(_moving(seg, keys), "moves with the share of positives")
         table = seg.compared.sections()[0].shown[0]
-        rows = [{**row, "note": row["note"] or moving.get(row["measure"], "")} for row in table[:SHOWN]]  # type: ignore[index]
+        rows = [{**row, "note": row["note"] or moving.get(row["measure"], "")} for row in table[:SHOWN]]
         yield Table(rows, f"Against {seg.compared.reference}, strongest evidence first")
-
-
-def _wide_model_tables(found: Any, keys: Sequence[str]) -> Iterator[Table]:
-    """Each model in each segment, and the differences between models."""
-    values = [
-        {"segment": name, "measure": key, **{m: ev.estimates[key] for m, ev in part.evaluations.items()}, "note": note}
-        for name, note, part in found.parts()
-        for key in keys
-    ]
-    yield Table(values, "Models by segment", "segment")
-    title = "Differences between models by segment, strongest evidence first"
-    yield Table(difference_rows(found.differences(keys).to_dicts()[:SHOWN]), title)
 
 
 def _one_list(shared: SharedList) -> Section:
     """Who gets the places of one list for all."""
-
-    def cell(value: float, form: str = ".1%") -> str:
-        return format(value, form) if value == value else "–"
-
+    forms = {"hit_rate": ".1%", "recall": ".1%", "fpr": ".1%", "selection_ratio": ".2f"}
     rows = [
         {
             "segment": row["segment"],
             "places": count(row["places"]),
             "selected": f"{row['selection_rate']:.1%}",
-            **{head: cell(row[head.replace(" ", "_")]) for head in ("hit rate", "recall", "fpr")},
-            "selection ratio": cell(row["selection_ratio"], ".2f"),
+            **{
+                key.replace("_", " "): format(row[key], form) if row[key] == row[key] else "–"
+                for key, form in forms.items()
+            },
             "interval": f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else "",
             "four fifths": row["four_fifths"],
         }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from ..catalogue.declare import Spec
 from ..decide.error_costs import ErrorPrices
 from ..decide.thresholds import find_cut
 from ..errors import PYTHON, InputError, Terms
-from ..estimate import Estimate
+from ..estimate import Estimate, Interval
 from ..evaluation import notices_of
+from ..inference.intervals import read_together
 from ..quotas import Quotas, whole_cases
 from ..table import (
     Figure,
@@ -31,7 +33,6 @@ from ..table import (
     round_up,
     values_of,
 )
-from .plot_data import models_of
 from .render import explained
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ _READ_AS = {
 }
 # where a reader knows a measure by a shorter name
 _TITLES = {"qrecall": "Recall", "quota_lift": "Lift", "roc_auc": "ROC AUC", "macro(f1)": "Macro F1"}
+# titles that keep their capital inside a sentence
+_PROPER = (
+    *("Boltzmann", "Brier", "Cohen", "Gini", "Hand", "Kolmogorov", "Linear", "Matthews", "Misclassification"),
+    *("Pearson", "Quadratic", "Youden"),
+)
 # Goals in a reader's words. Two are not in the short text: a known quota is answered above it, and rare positives
 # mostly as wasted places are.
 GOALS = {
@@ -114,16 +120,27 @@ def evaluation_sections(
     detail: bool = False,
     measures: Sequence[str] = (),
     list_size: int | None = None,
+    beside: Sequence[Section] = (),
     **options: Any,
 ) -> Iterator[Section]:
     """The sections of an evaluation; in ``detail``, what a page adds (options: see ``detail_sections``).
 
     ``measures``: those that were asked for by name, which the answer gives first. ``list_size``: of the next list, for
-    which the answer tells the hits first.
+    which the answer tells the hits first. ``beside``: what else was asked for; its sentences come first, too.
     """
+    if all_measures:
+        keys = list(read_together(ev.estimates, ev.specs))
+    else:  # those of the task (all where they are few) that go with these scores, one family after another
+        names = default_measures(ev.quota if ev.quotas is None else ev.quotas)
+        keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
+        read = read_together(ev.estimates, ev.specs if len(ev.specs) <= _FEW else keys)
+        keys = [key for key, e in read.items() if _one_class(ev) or e.value == e.value]
+        keys = [key for key in keys if not ev.specs[key].measure.of_worth] or keys  # these have a table of their own
+        families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
+        keys.sort(key=lambda key: families.index(ev.specs[key].measure.family))
     point = cut_point(ev)
     batched = ev.rows.batched and ev.quota is not None
-    at_cut, more = _with_worth_and_size([ev], point_sentences(ev, point), list_size, asked=_asked(ev, measures))
+    at_cut, more = _with_what_was_asked([ev], point_sentences(ev, point), measures, list_size, beside)
     if ev.cut_by in _WORTH_ORDERS and not detail:  # the list that is cut is another one than that of the scores
         point = None
     ties, tied = [], ev.facts["tied_pairs"]
@@ -140,7 +157,13 @@ def evaluation_sections(
     yield from filter(None, [places_section([ev], detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None else "At the threshold"
-        taken = cut_words(point) if not bucketed else f"score > {point.threshold:.6g} and a part of the next bucket"
+        # who is taken: scores above a threshold, and those of a tie, or of a bucket, at it that get a place
+        taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+        if point.threshold != -math.inf and point.from_tie > 0:
+            bucket = bucket_of(ev, point)
+            at = f"{point.threshold:.6g}" if bucket is None else f"{bucket.low:.6g} to {bucket.high:.6g}"
+            drawn = f"{count(point.from_tie)} of {count(point.tied)} that score {at}"
+            taken = f"{taken}, and {drawn}" if point.taken - point.from_tie > 1e-9 else drawn
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
@@ -157,13 +180,13 @@ def evaluation_sections(
         if batched:
             yield from batch_sections([ev], short=short)
     if detail:
-        yield from detail_sections(ev, [ev], **options)
+        calibrated = any(section.name == "calibration" for section in beside)
+        yield from detail_sections(ev, [ev], keys, calibrated=calibrated, **options)
         return
     yield from filter(None, [chart_section([ev])])
     if all_measures:
         yield Section("measures", [Table(measure_rows(ev), group="family")])
     else:
-        keys = short_measures(ev)
         known = [ev.specs[key] for key in keys if ev.estimates[key].low == ev.estimates[key].low]
         cautions = [f"{title_of(spec)}: {spec.measure.caution}." for spec in known if spec.measure.caution]
         yield Section("measures", [Table(short_rows(ev, keys)), *cautions])
@@ -176,8 +199,7 @@ def batch_sections(evaluations: Sequence[Evaluation], *, short: bool = False) ->
     left = len(rows) - _SHOWN_BATCHES
     more = [f"{pluralize(left, 'more batch', 'more batches')}: --format json"] if left > 0 else []
     if not short:
-        table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
-        yield Section("batches", [Figure("batches", points), table, *more])
+        yield Section("batches", [Figure("batches", points), Table(rows[:_SHOWN_BATCHES]), *more], "Batch by batch")
     for k, ev in enumerate(evaluations[:_MOST_RULES]):
         (section,) = ev.batches.rules().sections()
         named = f": {ev.name}" if len(evaluations) > 1 else ""
@@ -196,6 +218,7 @@ def comparison_sections(
     cheapest: Cheapest | None = None,
     measures: Sequence[str] = (),
     list_size: int | None = None,
+    beside: Sequence[Section] = (),
     **options: Any,
 ) -> Iterator[Section]:
     """The sections of a comparison; in ``detail``, what a page adds (options: see ``detail_sections``).
@@ -203,6 +226,7 @@ def comparison_sections(
     ``cheapest`` is the answer where the costs of errors were given. ``pairs`` shows the difference of each pair of
     models, ``why`` how each goal is judged. ``measures``: those that were asked for by name; the answer gives the first
     of them before that of the places. ``list_size``: of the next list, for which the answer tells the hits first.
+    ``beside``: what else was asked for; its sentences come first, too.
     """
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
@@ -214,10 +238,7 @@ def comparison_sections(
     costs = [] if cheapest is None else cheapest.answer
     priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
     answers = [*answer(comparison), *costs] if quota is not None or not priced else costs  # what was asked for first
-    named = asked_keys(first, measures)[:1]
-    by_name = named and quota is not None and comparison.specs[named[0]].measure.name != "hit_rate"
-    asked = _by_measure(comparison, named[0]) if by_name else []
-    answers, more = _with_worth_and_size(evaluations, answers, list_size, asked=asked, comparison=comparison)
+    answers, more = _with_what_was_asked(evaluations, answers, measures, list_size, beside, comparison)
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
@@ -253,7 +274,10 @@ def comparison_sections(
             ),
             "Clear leaders by quota",
         )
-        none = "No model leads clearly at any quota: the leads could be chance."
+        none = (
+            "No model leads clearly at any quota if all quotas are judged at once. At the one quota that you chose "
+            "beforehand, a lead may still be clear."
+        )
         strip = Figure("dominance", comparison, {"stretches": stretches})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
     if cheapest is not None and (detail or all_measures):
@@ -264,45 +288,51 @@ def comparison_sections(
     elif goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
-        yield from detail_sections(comparison, evaluations, **options)
+        yield from detail_sections(comparison, evaluations, keys, **options)
 
 
-def _with_worth_and_size(
+def _with_what_was_asked(
     evaluations: Sequence[Evaluation],
     sentences: Sequence[str],
+    measures: Sequence[str],
     list_size: int | None,
-    *,
-    asked: Sequence[str],
+    beside: Sequence[Section],
     comparison: Comparison | None = None,
 ) -> tuple[list[str], list[Section]]:
-    """The answer with what was ``asked`` for beside the places before it, and the sections about that."""
-    sections, first = [], []
-    if list_size is not None:
-        other_list = list_size_section(evaluations, list_size)
-        first = other_list.sentences
-        sections.append(replace(other_list, parts=other_list.shown))
+    """The answer with what was asked for besides the places before it, and the sections about that.
+
+    Of one model, the value of each measure, in one sentence (none where there are too many for one); of several, who is
+    ahead by the first.
+    """
+    first = evaluations[0]
+    others = [*beside, *([] if list_size is None else [list_size_section(evaluations, list_size)])]
+    told = [sentence for other in others for sentence in other.sentences]
+    sections = [replace(other, parts=other.shown) for other in others if other.shown]
+    keys = [key for name in measures for key in first.specs if key == first[name].name]
+    if comparison is None:
+        values = []
+        for key in keys:
+            spec, e = first.specs[key], first.estimates[key]
+            if e.value == e.value:  # where it has none, its row in the table tells why
+                within = f" ({e.level:.0%} interval {with_interval(spec, e)})" if e.low == e.low else ""
+                values.append(f"{name_of(spec, first.threshold)} is {written(spec, e.value)}{within}")
+        told += [f"{values[0][0].upper()}{joined(values)[1:]}."] if 0 < len(values) <= _MOST_NAMED else []
+    elif keys and first.quota is not None and first.specs[keys[0]].measure.name != "hit_rate":
+        told += _by_measure(comparison, keys[0])
     worth = worth_section(evaluations, comparison)
-    if worth is not None and evaluations[0].cut_by in _WORTH_ORDERS:
+    if worth is not None and first.cut_by in _WORTH_ORDERS:
         sentences, worth = [*worth.sentences, _BY_SCORE], replace(worth, parts=worth.shown)
-    return [*first, *asked, *sentences], [*sections, *filter(None, [worth])]
+    return [*told, *sentences], [*sections, *filter(None, [worth])]
 
 
-def asked_keys(ev: Evaluation, measures: Sequence[str]) -> list[str]:
-    """The evaluated measures that were asked for by name."""
-    return [key for name in measures for key in ev.specs if key == ev[name].name]
-
-
-def _asked(ev: Evaluation, measures: Sequence[str]) -> list[str]:
-    """The value of each measure that was asked for, in one sentence; nothing where there are too many for one."""
-    values = []
-    for key in asked_keys(ev, measures):
-        spec, e = ev.specs[key], ev.estimates[key]
-        if e.value != e.value:  # it has none: its row in the table tells why
-            continue
-        ends = f"{written(spec, e.low)} to {written(spec, e.high)}"
-        within = f" ({e.level:.0%} interval {ends})" if e.low == e.low else ""
-        values.append(f"{title_of(spec, ev.threshold).removesuffix(' ↓')} is {written(spec, e.value)}{within}")
-    return [f"{joined(values)}."] if 0 < len(values) <= _MOST_NAMED else []
+def models_of(result: Any) -> list[Evaluation]:
+    """The evaluations behind a result, in their order: of a comparison, of classes, or the one it is."""
+    if isinstance(result, list | tuple):
+        return list(result)
+    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    if not found or any(not hasattr(ev, "ranking") for ev in found):
+        raise InputError(None, f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
+    return found
 
 
 def cut_point(ev: Evaluation) -> Any:
@@ -413,8 +443,16 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
     chance = chance_sentence(point)
     if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
         chance = chance.removesuffix(".") + " in all batches together." * bool(chance)
-    bucketed = getattr(ev.rows, "buckets", None) is not None
-    return [" ".join(filter(None, [found, *following, chance, tie_sentence(point, bucketed=bucketed)]))]
+    tie = ""  # what happens where the cut falls inside a tie, or inside a bucket of scores
+    if point.tied > 1 and point.from_tie < point.tied and count(point.hits_worst) != count(point.hits_best):
+        bucket, where = bucket_of(ev, point), "Some cuts fall inside a tie"
+        by, at = ("the draw", "a tie") if bucket is None else ("the order inside it", "a bucket")
+        if point.threshold == point.threshold:
+            limits = [format_value(end) for end in ([point.threshold] if bucket is None else bucket)]
+            where = f"The cut falls inside {at} of {count(point.tied)} cases that score {' to '.join(limits)}"
+        hits = f"{count(point.hits_worst)} to {count(point.hits_best)} positives"
+        tie = f"{where}: {hits} get a place, depending on {by}."
+    return [" ".join(filter(None, [found, *following, chance, tie]))]
 
 
 def chance_sentence(point: Any) -> str:
@@ -454,53 +492,26 @@ def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, one in zip(points, row, strict=True):
             before = f"{name}: " if len(points) > 1 else ""
             line[f"{before}hits"] = count(one["hits"])
-            line |= {f"{before}{key.replace('_', ' ')}": format_value(one[key]) for key in ("hit_rate", "recall")}
+            shares = {key.replace("_", " "): one[key] for key in ("hit_rate", "recall")}
+            line |= {f"{before}{key}": f"{rate:.1%}" if rate == rate else "–" for key, rate in shares.items()}
         rows.append(line if len(points) > 1 else {**line, "threshold": format_value(row[0]["threshold"])})
     return rows
 
 
-def cut_words(point: OperatingPoint) -> str:
-    """Who is taken: scores above a threshold, and those of a tie at it that get a place."""
-    if point.threshold == -math.inf:
-        return "all cases"
-    above = f"score > {point.threshold:.6g}"
-    if not point.from_tie > 0:
-        return above
-    drawn = f"{count(point.from_tie)} of {count(point.tied)} that score {point.threshold:.6g}"
-    return f"{above}, and {drawn}" if point.taken - point.from_tie > 1e-9 else drawn
+def bucket_of(ev: Evaluation, point: OperatingPoint) -> Interval | None:
+    """The ends of the bucket inside which a list is cut; None where the scores at the cut are known.
 
-
-def tie_sentence(point: OperatingPoint, *, bucketed: bool = False) -> str:
-    """What happens where the cut falls inside a tie, or inside a bucket of scores; empty where it does not."""
-    if not (point.tied > 1 and point.from_tie < point.tied) or count(point.hits_worst) == count(point.hits_best):
-        return ""
-    where = "The cut falls inside a bucket of scores" if bucketed else "The cut falls inside a tie"
-    if point.threshold != point.threshold:
-        where = "Some cuts fall inside a tie"
-    elif not bucketed:
-        where += f" of {count(point.tied)} cases that score {format_value(point.threshold)}"
-    by = "the order inside it" if bucketed else "the draw"
-    hits = f"{count(point.hits_worst)} to {count(point.hits_best)} positives"
-    return f"{where}: {hits} get a place, depending on {by}."
+    The lists of batches are cut in several buckets: then the ends are nan.
+    """
+    buckets = getattr(ev.rows, "buckets", None)
+    if buckets is not None and ev.rows.batched:
+        return Interval(math.nan, math.nan)
+    return None if buckets is None else buckets.around(point.threshold)
 
 
 def default_measures(quota: Any) -> list[str]:
     """Some ten measures for the task: at the places or at the threshold, over the whole list, and of probabilities."""
     return [*(_WITH_THRESHOLD if quota is None else _WITH_QUOTA), *_ALWAYS]
-
-
-def short_measures(ev: Evaluation) -> list[str]:
-    """The measures of a short table, those that go with these scores, one family after another.
-
-    They are those of the task, or all that were asked for where they are few.
-    """
-    names = default_measures(ev.quota if ev.quotas is None else ev.quotas)
-    keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
-    keys = list(ev.specs) if len(ev.specs) <= _FEW else keys
-    keys = [key for key in keys if _one_class(ev) or ev.estimates[key].value == ev.estimates[key].value]
-    keys = [key for key in keys if not ev.specs[key].measure.of_worth] or keys  # these have a table of their own
-    families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
-    return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
 
 
 def measure_rows(ev: Any) -> list[dict[str, Any]]:
@@ -572,9 +583,10 @@ def title_of(spec: Spec, threshold: float | None = None) -> str:
     return title + (" ↓" if one.better == "lower" else "")
 
 
-def name_of(spec: Spec) -> str:
-    """A measure in a sentence."""
-    return title_of(spec).removesuffix(" ↓")
+def name_of(spec: Spec, threshold: float | None = None) -> str:
+    """A measure in a sentence: "hit rate at 20", but "ROC AUC", "Brier score"."""
+    title = title_of(spec, threshold).removesuffix(" ↓")
+    return title if title.startswith(_PROPER) or not title[1:2].islower() else title[0].lower() + title[1:]
 
 
 def written(spec: Spec, value: float) -> str:
@@ -632,6 +644,8 @@ def answer(comparison: Comparison) -> list[str]:
         said = f"With {places}, use {best.name}: it finds {positives}"
     elif verdict is None or verdict.status == "not tested":
         said = f"With {places}, {best.name} finds the most: {positives}"
+    elif verdict.status == "equivalent":
+        said = f"With {places}, {verdict.lead}: {best.name} finds {positives}"
     else:
         said = f"With {places}, {best.name} is ahead, but not clearly: it finds {positives}"
     said += f", {joined(others)}." if others else "."
@@ -656,26 +670,31 @@ def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
     values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
     others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
     value = written(spec, verdict.value.value) + (f", {joined(others)}" if others else "")
-    need = f" {verdict.need[0].upper()}{verdict.need[1:]}." if verdict.need else ""
-    title = title_of(spec, comparison.threshold).removesuffix(" ↓")
+    need = verdict.need(partial(points, spec)) or (verdict.rival.note if verdict.rival is not None else "")
+    need = f" {need[0].upper()}{need[1:]}." if need else ""
+    title = name_of(spec, comparison.threshold)
     gaps = (
         difference_sentences(verdict, spec) if len(comparison.evaluations) == 2 and len(comparison.specs) == 1 else []
     )
     return [f"By {title}, {verdict.lead}: {value}.{need}", *gaps, *([] if comparison.paired else [OWN_CASES])]
 
 
+def points(spec: Spec, value: float) -> str:
+    """A difference as a reader writes it: of shares in percentage points."""
+    text = written(spec, value)
+    return text.replace("%", " point" if text == "1%" else " points").replace("-", "−")
+
+
 def difference_sentences(verdict: Any, spec: Spec) -> list[str]:
     """The difference of the best model from each model that it was tested against; of shares in percentage points."""
-
-    def points(value: float) -> str:
-        return written(spec, value).replace("%", " points").replace("-", "−")
-
-    return [
-        f"{verdict.best} − {name}: {points(gap.difference)} ({gap.level:.0%} interval {points(gap.low)} to "
-        f"{points(gap.high)}), {'clear' if gap.leader == verdict.best else 'could be chance'}."
-        for name, gap in verdict.tested.items()
-        if gap.difference
-    ]
+    sentences = []
+    for name, gap in verdict.tested.items():
+        size, low, high = (points(spec, value) for value in (gap.difference, gap.low, gap.high))
+        clear = "clear" if gap.leader == verdict.best else gap.note or "could be chance"
+        inside = "" if gap.note else f" ({gap.level:.0%} interval {low.removesuffix(' points')} to {high})"
+        if gap.difference:
+            sentences.append(f"{verdict.best} − {name}: {size}{inside}, {clear}.")
+    return sentences
 
 
 def range_answer(result: Any) -> list[str]:
@@ -694,7 +713,8 @@ def range_answer(result: Any) -> list[str]:
     value = f"a hit rate of {share(verdict.value)} on average"
     if not result.paired:
         return [f"With {first.quotas.words}{alike}, {verdict.best} has the highest: {value}.", OWN_CASES]
-    doubt = f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}."
+    doubt = verdict.told(partial(points, result.specs[verdict.measure]))
+    doubt = f"{doubt[0].upper()}{doubt[1:]}."
     return [f"With {first.quotas.words}{alike}, {verdict.lead}: {value}. {doubt}"]
 
 
@@ -709,16 +729,25 @@ def _lead(comparison: Comparison, verdict: Any, ordered: list[Evaluation], quota
         return ""
     best, second = ordered[0], ordered[1]
     gap = best.at(quota=quota).tp - second.at(quota=quota).tp
-    row = verdict.differences[second.name]
+    row, places = verdict.differences[second.name], best.at(quota=quota).taken
     lead = f"Its lead over {second.name}, {count(gap)}"
+    if row.note and row.leader is None:
+        return f"{lead}, could be chance: {row.note}."
     if row.low == row.low:
-        places = best.at(quota=quota).taken if best.rows.batched else quota
         within = count_range(row.low * places, row.high * places)
         lead += f" ({comparison.settings.level:.0%} interval {within})"
     if row.leader == best.name:
         return f"{lead}, is clear{verdict.adjusted}."
-    more = f"; {verdict.need}" if verdict.need else ""
-    return f"{lead}, could be chance{verdict.adjusted}{more}."
+    if row.verdict == "equivalent":
+        return f"{lead}, is less than the margin of {hits_of(places, row.margin)}."
+    need = verdict.need(partial(hits_of, places))
+    return f"{lead}, could be chance{verdict.adjusted}{f'; {need}' if need else ''}."
+
+
+def hits_of(places: float, rate: float) -> str:
+    """A difference of hit rates as hits among the places."""
+    hits = count(rate * places)
+    return f"{hits} {'hit' if hits == '1' else 'hits'}"
 
 
 def chosen_measures(comparison: Comparison) -> list[str]:
@@ -907,7 +936,7 @@ def chart_section(evaluations: Sequence[Evaluation], *, detail: bool = False) ->
     several = len(evaluations) > 1
     if detail or not several:
         for k, ev in enumerate(evaluations[:_MOST_HISTOGRAMS]):
-            if ev.rows.are_finite:
+            if ev.rows.outline.are_finite:
                 figures.append(Figure("histogram", ev, {"named": several, "name": f"histogram-{k}"}))
     return Section("charts", figures, "The whole list")
 
@@ -915,12 +944,19 @@ def chart_section(evaluations: Sequence[Evaluation], *, detail: bool = False) ->
 def detail_sections(
     result: Any,
     evaluations: Sequence[Evaluation],
+    keys: Sequence[str],
     *,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
     source: Mapping[str, Any] | None = None,
+    offered: int = 0,
+    calibrated: bool = False,
 ) -> Iterator[Section]:
-    """What follows the answer on a page; ``cost_fp`` and ``cost_fn`` add the cheapest cut."""
+    """What follows the answer on a page, with the measures of ``keys``; costs of errors add the cheapest cut.
+
+    ``offered``: how many measures there are, where only these were evaluated. ``calibrated``: the page has the
+    calibration already.
+    """
     prices = {}
     if cost_fp is not None or cost_fn is not None:
         checked = ErrorPrices.checked(cost_fp, cost_fn)
@@ -928,16 +964,29 @@ def detail_sections(
     yield from filter(None, [chart_section(evaluations, detail=True)])
     facts = evaluations[0].facts
     usable = {  # an audit does not know the labels of most rows
-        k: ev for k, ev in enumerate(evaluations) if ev.rows.are_probabilities and "labelled" not in ev.facts
+        k: ev for k, ev in enumerate(evaluations) if ev.rows.outline.are_probabilities and "labelled" not in ev.facts
     }
     both = bool(usable) and 0 < facts["positives"] < facts["rows"]
-    if both:
-        yield _calibration(usable)
+    if both and not calibrated:
+        known = {}  # the calibration of models whose rows are there, not clustered and not too many
+        for k, ev in usable.items():
+            if len(ev.ranking) <= _MOST_GROUPS and getattr(ev.rows, "clusters", None) is None:
+                with suppress(InputError):  # a stream keeps no rows
+                    known[k] = ev.calibration()
+        right: list[Any] = [Figure("reliability", usable, {"known": known}), *(f"{c.summary}." for c in known.values())]
+        for c in known.values() if len(known) == 1 else ():
+            right += [part for section in c.sections() for part in section.parts if isinstance(part, Table)]
+        yield Section("right", right, "Are the probabilities right?")
     yield from _costs(result, usable if both else {}, prices)
     note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
-    every = side_by_side(evaluations, list(evaluations[0].specs), explain=True)
-    yield Section("measures", [note, every], "All measures")
-    yield _data(evaluations, source or {})
+    listed, number = side_by_side(evaluations, keys, explain=True), max(offered, len(evaluations[0].specs))
+    how = "--all on the command line, to_html(…, all_measures=True) in Python"
+    left = [f"These are {len(keys)} of {number} measures. To see all of them: {how}."] if len(keys) < number else []
+    yield Section("measures", [note, listed, *left], "Measures" if left else "All measures")
+    rows, positives = f"{facts['rows']:,}", f"{facts['positives']:,} ({facts['share_positive']:.1%})"
+    data = {**(source or {}), "rows": rows, "positives": positives}
+    data |= {f"distinct scores of {ev.name}": f"{ev.facts['distinct_scores']:,}" for ev in evaluations}
+    yield Section("facts", [Table({"": name, "what": text} for name, text in data.items())], "The data")
     notes = [
         f"Expected hits: {evaluations[0].settings.level:.0%} score interval for the hit rate, times the places; the "
         "cut moves with the sample, and the interval allows for that. It is about the mean; a single group varies "
@@ -948,19 +997,6 @@ def detail_sections(
         "The explanation of a measure names the method of its interval.",
     ]
     yield Section("notes", notes, "How to read this")
-
-
-def _calibration(usable: Mapping[int, Evaluation]) -> Section:
-    """Reliability, and the calibration of models whose rows are there, not clustered and not too many."""
-    known = {}
-    for k, ev in usable.items():
-        if len(ev.ranking) <= _MOST_GROUPS and getattr(ev.rows, "clusters", None) is None:
-            with suppress(InputError):  # a stream keeps no rows
-                known[k] = ev.calibration()
-    parts: list[Any] = [Figure("reliability", usable, {"known": known}), *(f"{c.summary}." for c in known.values())]
-    for c in known.values() if len(known) == 1 else ():
-        parts += [part for section in c.sections() for part in section.parts if isinstance(part, Table)]
-    return Section("right", parts, "Are the probabilities right?")
 
 
 def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, float]) -> Iterator[Section]:
@@ -992,13 +1028,3 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         parts += cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")
-
-
-def _data(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> Section:
-    """Rows, positives, and how many scores there are."""
-    first = evaluations[0].facts
-    positives = f"{first['positives']:,} ({first['share_positive']:.1%})"
-    known = {**source, "rows": f"{first['rows']:,}", "positives": positives}
-    known |= {f"distinct scores of {ev.name}": f"{ev.facts['distinct_scores']:,}" for ev in evaluations}
-    facts = Table({"": name, "what": text} for name, text in known.items())
-    return Section("facts", [facts], "The data")
