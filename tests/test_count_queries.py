@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import pwd
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -357,6 +358,76 @@ def test_counts_of_sites_add_up(sites: list[Path], tmp_path: Path) -> None:
     assert "cl_bucket0 IN (" in query.stdout
 
 
+def test_the_cut_of_a_bucket_is_named_by_its_ends_and_widens_what_is_expected(sites: list[Path]) -> None:
+    rows = claims(3000, 1).dropna()
+    score, fraud = rows.p.astype(float).to_numpy(), (rows.fraud == "yes").to_numpy()
+    truth = cl.evaluate(fraud, score).at(quota=100)
+    joined = cl.merge_counts([sites[0]], min_cell=40)
+    ev = cl.evaluate(joined, quota=100)
+    point = ev.at(quota=100)
+    k = next(k for k, high in enumerate(joined["high"]) if high == point.threshold)  # an end, not the middle
+    low, high = joined["low"][k], joined["high"][k]
+    assert low <= truth.threshold <= high
+    assert point.tp - point.from_tie * joined["positives"][k] / point.tied == sum(joined["positives"][:k])
+    assert point.hits_worst < truth.tp < point.hits_best
+    assert point.expected_hits.bounds == (point.hits_worst, point.hits_best)
+    middle = [(a + b) / 2 for a, b in zip(joined["low"], joined["high"], strict=True)]
+    alone = cl.evaluate({"p": middle, **joined}, score="p", positives="positives", negatives="negatives").at(quota=100)
+    assert point.next_hits.low <= max(alone.next_hits.low - (point.tp - point.hits_worst), 0)
+    assert point.next_hits.high >= min(alone.next_hits.high + (point.hits_best - point.tp), 100)
+    text = ev.to_markdown()
+    n = f"{len(joined['low'])} buckets"
+    assert n in ev.understood
+    assert f"came in {n}" in text
+    assert f"that score {low:.6g} to {high:.6g}" in text
+    assert "as those with counts below 40 were joined" in text
+    assert "A site can resolve it" in text
+    assert "buckets would do" not in text
+    inside = (joined["low"][k + 1] + 2 * joined["high"][k + 1]) / 3
+    given = ev.at(threshold=inside)
+    assert given.threshold == inside
+    assert given.hits_worst <= float((fraud & (score > inside)).sum()) <= given.hits_best
+    assert given.next_hits.low <= given.hits_worst
+    recall = ev.at(recall=0.5)  # whole buckets are taken, down to the end of the next
+    assert recall.threshold in joined["high"]
+    assert recall.hits_worst == recall.hits_best == recall.tp
+
+
+def test_more_buckets_are_advised_than_were_used() -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", claims(3000, 4).dropna().assign(q=lambda rows: rows.p.astype(float) ** 2))
+    asked: dict[str, Any] = {"table": "claims", "label": "fraud", "pos_label": "yes", "dialect": "duckdb"}
+    advice = 0
+    for buckets in (4, 16, 64):
+        one = connection.sql(cl.sql(**asked, score="p", buckets=buckets)).df()
+        two = connection.sql(cl.sql(**asked, score=["p", "q"], buckets=buckets)).df()
+        for text in (cl.evaluate(one).to_markdown(), cl.compare(two).to_markdown()):
+            for advised in re.findall(r"some ([\d,]+) buckets would do", text):
+                assert int(advised.replace(",", "")) > buckets
+                advice += 1
+    assert advice
+
+
+def test_a_resolved_bucket_names_the_score_of_the_cut(sites: list[Path]) -> None:
+    import duckdb
+
+    rows = claims(3000, 1).dropna()
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    counts = pd.read_csv(sites[0])
+    quota = next(q for q in range(100, 200) if cl.evaluate(counts).at(quota=q).tied > 1)
+    second = connection.sql(cl.sql(refine=counts, quota=quota)).df()
+    ev = cl.evaluate(cl.merge_counts([counts, second]), quota=quota)
+    truth = cl.evaluate(rows.fraud == "yes", rows.p.astype(float)).at(quota=quota)
+    assert ev.at(quota=quota).threshold == truth.threshold
+    assert ev.at(quota=quota).next_hits == truth.next_hits
+    before, after = cl.evaluate(counts), ev
+    assert before.understood == after.understood  # a bucket that was resolved counts once
+    assert f"score > {truth.threshold:.6g}" in ev.to_markdown()
+
+
 def test_merged_counts_report_the_rows_that_were_left_out(tmp_path: Path) -> None:
     import duckdb
 
@@ -387,6 +458,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         ({"where": "a; DROP TABLE t"}, "more than a condition|not understood"),
         ({"score": ["a", "b", "c"]}, "names 3 columns"),
         ({"by": "low"}, "which the result has already"),
+        ({"by": "site", "score": ["a", "b"]}, "by does not go with two scores"),
         ({"quota": 5}, "goes with refine"),
         ({"edges": [1.0, 1.0]}, "fewer than two"),
         ({"edges": ["low", "high"]}, "edges: row 0"),
@@ -422,6 +494,8 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         cl.merge_counts([one, refined])
     with pytest.raises(cl.InputError, match="already in the description"):
         cl.evaluate(one, score="p")
+    with pytest.raises(cl.InputError, match="refine has joined buckets"):
+        cl.sql(refine=cl.merge_counts([one], min_cell=10), threshold=cut)
     with pytest.raises(cl.InputError, match="fewer cases"):
         cl.merge_counts([one], min_cell=10**6)
     with pytest.raises(cl.InputError, match="does not describe"):

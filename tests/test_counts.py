@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import cutline as cl
@@ -45,6 +46,12 @@ def check_same(counted: Any, plain: Any) -> None:
             assert getattr(one, end) == pytest.approx(getattr(two, end), rel=close, abs=close, nan_ok=True), (key, end)
 
 
+OPTIONS = {"bedroc": "(alpha=20)", "f_beta": "(beta=2)", "partial_auc": "(fpr=0.2)"}
+EVERY = [
+    one.name + OPTIONS.get(one.name, "") + "@50" * one.needs_quota
+    for one in cl.measures()
+    if one.family not in ("value", "classes", "other") and one.name != "ranking_score"  # which takes a function
+]
 ROWS = {"positives": "pos", "rows": "n"}
 BOTH = {"positives": "pos", "negatives": "neg"}
 
@@ -60,8 +67,9 @@ BOTH = {"positives": "pos", "negatives": "neg"}
         {"interval": "bootstrap"},
         {"interval": "bca"},
         {"stratify": True},
+        {"measures": EVERY},
     ],
-    ids=str,
+    ids=lambda options: "every measure" if "measures" in options else str(options),
 )
 def test_values_and_intervals_are_those_of_the_rows(n: int, options: dict[str, Any]) -> None:
     rows = rows_of(n)
@@ -204,10 +212,8 @@ def lists(draw: st.DrawFn) -> tuple[Any, Any, Any, bool, float, int]:
     return y, p, edges, draw(st.booleans()), threshold, draw(st.integers(1, n))
 
 
-@settings(max_examples=150, deadline=None)
-@given(lists())
-def test_the_truth_lies_inside_the_bounds(given: Any) -> None:
-    y, p, edges, actual, threshold, quota = given
+def check_truth(drawn: Any) -> None:
+    y, p, edges, actual, threshold, quota = drawn
     how: dict[str, Any] = {"threshold": threshold, "quota": quota, "interval": None}
     truth = cl.evaluate(y, p, **how)
     counts = in_buckets(y, p, edges, actual=actual)
@@ -218,6 +224,43 @@ def test_the_truth_lies_inside_the_bounds(given: Any) -> None:
         if value == value and low == low:
             assert value in (low, high) or low - close <= value <= high + close, (key, value, low, high)
             assert ev[key].value == high or low - close <= ev[key].value <= high + close, (key, ev[key].value)
+
+
+TIED = np.array([1, 1, 2, 3, 2, 2, 2, 3])  # a bucket whose first positive is alone and whose others tie
+
+
+@settings(max_examples=150, deadline=None)
+@given(lists())
+@example((np.isin(np.arange(8), [0, 3, 4, 7]), 1 - (TIED - 1) / 3, np.array([-1e-9, 2 / 3, 1]), False, 0.5, 1))
+def test_the_truth_lies_inside_the_bounds(drawn: Any) -> None:
+    check_truth(drawn)
+
+
+@pytest.mark.integration
+@settings(max_examples=500, deadline=None)
+@given(lists())
+def test_the_truth_of_five_hundred_lists_lies_inside_the_bounds(drawn: Any) -> None:
+    check_truth(drawn)
+
+
+@pytest.mark.parametrize("before", [0, 1, 5])
+def test_ties_of_some_positives_of_a_bucket_lie_inside_the_bounds(before: int) -> None:
+    """Every way to divide the positives of a bucket into ties, after so many positives and some negatives."""
+    score, label = [0.9] * before, [True] * before
+    for misses in (0, 1, 7):
+        counts = {"low": [0.8, 0.5], "high": [0.9, 0.6], "pos": [before, 4], "neg": [misses, 3]}
+        bounds = {
+            key: cl.evaluate(counts, **BUCKETS, measures=[key], interval=None)[key].bounds
+            for key in ("average_precision", "pr_auc_min", "pr_auc_minmax", "pr_auc_max", "average_hit_rate")
+        }
+        for cut in product([0, 1], repeat=6):  # where another score begins, in one order of the classes
+            for places in ((0, 1, 2, 3), (3, 4, 5, 6), (0, 2, 4, 6)):
+                inside = 0.6 - np.concatenate([[0], np.cumsum(cut)]) / 100
+                y = np.array([*label, *[False] * misses, *(k in places for k in range(7))])
+                p = np.array([*score, *[0.8] * misses, *inside])
+                for key, (low, high) in bounds.items():
+                    value = cl.evaluate(y, p, measures=[key], interval=None)[key].value
+                    assert low - 1e-9 <= value <= high + 1e-9, (key, cut, places)
 
 
 def test_intervals_contain_both_doubts_and_words_say_what_would_do() -> None:

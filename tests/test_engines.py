@@ -371,13 +371,13 @@ def test_rows_out_of_order_fail_loudly() -> None:
 
 def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "t.parquet", make_table("plain", 100))
-    batches = DuckTable._batches
+    batches = DuckTable._stream
 
     def fewer(*arguments: object):  # type: ignore[no-untyped-def]
         for batch in batches(*arguments):  # type: ignore[arg-type]
             yield {name: column[1:] for name, column in batch.items()}
 
-    monkeypatch.setattr(DuckTable, "_batches", fewer)
+    monkeypatch.setattr(DuckTable, "_stream", fewer)
     with pytest.raises(cl.InputError, match="changed while it was read"):
         evaluate(path, label="label", score="score", stream=True, interval=None)
 

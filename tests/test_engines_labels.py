@@ -84,7 +84,7 @@ def test_what_promises_a_table_is_loaded() -> None:
 
 def test_names_of_columns_and_models() -> None:
     table = {"y": Y, "p": P, "q": P}
-    for wrong, words in (("label", "label is missing"), ("score", "name them with score=")):
+    for wrong, words in (("label", "label is missing"), ("score", "name the score column with score=")):
         with pytest.raises(cl.InputError, match=words):
             evaluate(table, **{**PLAIN, wrong: None})
     assert list(compare(table, label="y", score={1: "p", 2: "q"}, interval=None).evaluations) == ["1", "2"]

@@ -126,6 +126,22 @@ def test_a_database_without_its_extension_says_what_to_install(tmp_path: Path, m
     assert list(tmp_path.iterdir()) == []  # no network is tried, and no folder made
 
 
+def test_a_file_of_a_database_is_queried(tmp_path: Path) -> None:
+    path = tmp_path / "lake.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE cases AS SELECT x % 2 AS y, x / 10 AS p FROM range(9) AS t(x)")
+    for source in (path, f"duckdb:{path}"):
+        assert evaluate(source, query="SELECT * FROM cases WHERE p > .05", **PLAIN)["roc_auc"].value == 6 / 16
+        with pytest.raises(cl.InputError, match="a database needs a query; add query='SELECT …' in Python, or export"):
+            evaluate(source, **PLAIN)
+    (tmp_path / "t.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with pytest.raises(cl.InputError, match="a database needs a query"):
+        evaluate(tmp_path / "t.sqlite", **PLAIN)
+    # a text that has DuckDB's name where a database has it is a text
+    (tmp_path / "t.csv").write_text("y,p,xyz,DUCK,b\n1,.9,1,1,1\n0,.1,1,1,1\n", encoding="utf-8")
+    assert evaluate(tmp_path / "t.csv", **PLAIN)["roc_auc"].value == 1
+
+
 BAD: list[tuple[str, list[tuple[Any, Any]], list[str]]] = [
     (
         "missing score",

@@ -155,12 +155,12 @@ def test_a_table_that_changes_between_passes_fails_loudly(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = frame(spark, make_table("plain", 500), tmp_path)
-    sizes = spark_engine._sizes
+    summed = spark_engine.Passes._summed
 
-    def other(*arguments: Any) -> dict[int, Any]:
-        return {key: (pos + 1, neg) for key, (pos, neg) in sizes(*arguments).items()}
+    def with_a_row_less(passes: Any, keyed: Any, *rest: Any) -> Any:
+        return summed(passes, keyed.limit(keyed.count() - 1), *rest)
 
-    monkeypatch.setattr(spark_engine, "_sizes", other)
+    monkeypatch.setattr(spark_engine.Passes, "_summed", with_a_row_less)
     with pytest.raises(cl.InputError, match="changed while it was read"):
         evaluate(rows, label="y", score="p", interval=None)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -40,13 +40,13 @@ from ..sources.counts import (
 )
 from ..sources.sql_table import Roles, SqlTable, check, role_word
 from ..sweep import LOG_EPS
-from ..types import Floats
+from ..types import Floats, Label, Scores, TableSource
 from ..validate import check_column, check_columns, check_text, check_whole, checked
 
 _STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
 # Of tables that we ask ourselves: the bounds of most AUCs are narrower than 1e-4, and numbers need 15 bits: the
 # counts of a thread fit in its cache.
-_BUCKETS = 24_576
+_BUCKETS = 32_704
 _FEW = 32_768  # distinct scores that are counted one by one
 _OUTSIDE = -2  # the bucket of scores that are no probability
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
@@ -140,21 +140,16 @@ def _label_sql(text: str, pos_label: Any, neg_label: tuple[Any, ...] | None) -> 
     conditions = {f"{text} IS NULL OR {text} IN ({_texts(rules.MISSING_TEXT)})": "NULL"}
     if pos_label is None:
         conditions |= {is_one_of([1]): "1", is_one_of([0, -1]): "0"}
-        return _case(conditions, "2")
-    is_word = rules.wanted_number(pos_label) is None and rules.wanted_truth(pos_label) is None
-    if is_word:  # a label that differs in case or spaces only is neither
+    elif rules.wanted_number(pos_label) is None and rules.wanted_truth(pos_label) is None:
+        # a label that differs from a word in case or spaces only is neither
         conditions[f"{text} = {_texts([rules.as_text(pos_label)])}"] = "1"
         conditions[is_one_of([pos_label])] = "2"
     else:
         conditions[is_one_of([pos_label])] = "1"
     if neg_label:
         conditions[is_one_of(neg_label)] = "0"
-    return _case(conditions, "2" if neg_label else "0")
-
-
-def _case(conditions: Mapping[str, str], otherwise: str) -> str:
     whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in conditions.items())
-    return f"CASE {whens} ELSE {otherwise} END"
+    return f"CASE {whens} ELSE {2 if neg_label or pos_label is None else 0} END"
 
 
 def _texts(values: Any) -> str:
@@ -182,11 +177,11 @@ def sql(
     batch: str | None = None,
     worth: str | None = None,
     where: str | None = None,
-    pos_label: Any = None,
-    neg_label: Any = None,
-    edges: Any = None,
-    refine: Any = None,
-    quota: Any = None,
+    pos_label: Label = None,
+    neg_label: Label | Sequence[Label] = None,
+    edges: TableSource | Scores | None = None,
+    refine: TableSource | None = None,
+    quota: int | float | None = None,
     threshold: float | None = None,
 ) -> str:
     """The query that counts cases by bucket of the score, for any warehouse: its result is all that cutline needs.
@@ -212,6 +207,9 @@ def sql(
     if refine is not None:
         counted = refine if isinstance(refine, Counted) else read_result(refine, missing="drop")
         told = counted.described
+        if "min_cell" in told:
+            problem = "has joined buckets ({min_cell}), which a second query does not find"
+            raise InputError("refine", problem, "resolve the bucket first, and join small cells afterwards")
         table, label, dialect = table or told["table"], label or told["label"], dialect or told["dialect"]
         score, batch = score or told["score"].split(","), batch or told.get("batch")
         worth = worth or told.get("worth")
@@ -231,6 +229,8 @@ def sql(
         raise InputError("score", f"names {len(scores)} columns", "name one, or two that are counted jointly")
     if worth is not None and batch is not None:
         raise InputError(*NO_BATCHES)
+    if by is not None and len(scores) == 2:
+        raise InputError("by", "does not go with two scores, which are counted jointly", "name a segment in {where}")
     if worth is not None and len(scores) == 2:
         raise InputError("worth", "is summed by the buckets of one score", "count each score by itself")
     keys = [] if by is None else [by] if isinstance(by, str) else list(by)
@@ -337,7 +337,7 @@ def _read_edges(edges: Any) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-def _buckets_of_cut(counted: Counted, quota: Any, threshold: float | None) -> list[int]:
+def _buckets_of_cut(counted: Counted, quota: int | float | None, threshold: float | None) -> list[int]:
     """The buckets in which a cut lies: of each batch and of all its cases, if there are batches."""
     if (quota is None) == (threshold is None):
         raise InputError("refine", "resolves the bucket of one cut", "give a {quota} or a {threshold}")
@@ -367,6 +367,7 @@ def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]
     if counted is not None:
         return counted, ()
     checked = check(table, roles)
+    table = checked.table
     ((model, p),) = checked.scores.items()
     totals, columns = checked.totals[model], (*checked.segments, *checked.batch)
     if not (math.isfinite(totals.low) and math.isfinite(totals.high)):
@@ -412,7 +413,8 @@ def _count_at_once(table: SqlTable, roles: Roles) -> Counted | None:
     place = Scheme(_BUCKETS).bucket_sql(p, outside=_OUTSIDE)
     rows = table.grouped(None, [place, label.sql, *keys], ["count(*)"])
     cases = sum(row[-1] for row in rows)
-    if any(rules.is_missing(value) for column in zip(*rows, strict=True) for value in set(column)):
+    found, *named, _ = zip(*rows, strict=True) if rows else ((), ())
+    if None in found or any(rules.is_missing(value) for column in named for value in set(column)):
         rows = [row for row in rows if not any(map(rules.is_missing, row))]
     dropped = cases - sum(row[-1] for row in rows)
     number, truth, *cells, counts = zip(*rows, strict=True) if rows else ((_OUTSIDE,), (), ())
@@ -434,10 +436,10 @@ def _count_at_once(table: SqlTable, roles: Roles) -> Counted | None:
 
 def _ends(bucket: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """The lowest and the highest probability of buckets."""
-    numbers, place = np.unique(bucket, return_inverse=True)
-    below, high = (ratio_ends(numbers - k, _BUCKETS) for k in (1, 0))
-    low = np.where(numbers > _BUCKETS, 1.0, np.where(numbers > 0, np.nextafter(below, 1.0), 0.0))
-    return low[place], high[place]
+    numbers = np.unique([bucket - 1, bucket])
+    ends = ratio_ends(numbers, _BUCKETS)
+    below, high = (ends[np.searchsorted(numbers, bucket - k)] for k in (1, 0))
+    return np.where(bucket > _BUCKETS, 1.0, np.where(bucket > 0, np.nextafter(below, 1.0), 0.0)), high
 
 
 def _partitions(roles: Roles, cells: Sequence[Any]) -> tuple[Partition | None, Partition | None]:

@@ -6,18 +6,18 @@ One pass over the sorted rows feeds them all, whatever engine sorts them: here D
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.compute import SweepPlan, default_threshold
 from ..comparison import Comparison, common_threshold
 from ..decide.selection import SharedList
 from ..errors import InputError
+from ..estimate import FROM_REPLICATES
 from ..evaluation import Evaluation, evaluation_of
 from ..inference.batch_rows import BatchGroups
 from ..inference.evidence import Evidence
@@ -28,13 +28,12 @@ from ..partition import HashedPartition, Partition, label_of
 from ..quotas import Quotas, resolve_quota, why_no_cut
 from ..runtime import TUNING, Progress
 from ..segments import SegmentComparison, SegmentedRows, Segments
-from ..sources.arrays import Codes
 from ..sources.duckdb import DuckTable
 from ..sources.sql_table import Checked, SqlTable, Totals, check_same
 from ..sweep import Start
 from ..types import Floats
 from .stream import Draws, EvaluationRequest, Stream, StreamPlan, StreamSums, empty_sample, joined
-from .streamed import BatchCells, Streamed, StreamedBatches, StreamedBatchPairs, needs_rows
+from .streamed import BatchCells, Streamed, StreamedBatches
 
 
 class ListPlan:
@@ -72,8 +71,12 @@ class ListPlan:
         self.jobs.append(StreamPlan.of(request, self.whole, batched=self.batches is not None))
         self.settings = self.jobs[-1].settings
         self.quota = request.quota
-        # batches are drawn from what each contains
-        rows_draw = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
+        # Weighted rows, and rows that must match other models' rows, draw one by one, while they stream by. Others are
+        # drawn block by block, after the pass: the Poisson weights of a block of c rows add up to a Poisson number with
+        # mean c. Batches are drawn from what each contains.
+        interval, weighted = self.settings.interval, self.whole.weighted
+        resampled = interval in ("auto", "bootstrap", *FROM_REPLICATES)
+        rows_draw = (weighted and resampled) or (paired and interval is not None)
         self.by_row = rows_draw and self.batches is None
         self.kept: list[dict[str, Floats]] | None = [{} for _ in self.totals] if paired else None
 
@@ -82,13 +85,14 @@ class ListPlan:
         checked, sql, whole = self.checked, self.table.dialect, self.whole
         columns, score, positive = checked.segments or checked.batch, checked.scores[self.model], checked.positive
         self.key, shown = sql.key(columns), [column.comparable for column in columns]
+        few_scores = whole.distinct <= TUNING.batch_cells < whole.rows  # of which batches may make few or many pairs
         pos, neg = (sql.exact_sum(checked.weight, k) if checked.weight else "count(*)" for k in whole.weight_bits)
         terms = [
             "count(*)",
             f"count(*) FILTER (WHERE {positive})",
             f"{pos} FILTER (WHERE {positive})",
             f"{neg} FILTER (WHERE NOT {positive})",
-            f"approx_count_distinct({score})" if checked.segments else "0",
+            f"approx_count_distinct({score})" if checked.segments or few_scores else "0",
             f"sum({score}{f' * {checked.weight}' if checked.weight else ''})",
         ]
         found = self.table.grouped(checked.kept, [self.key, *shown], terms)
@@ -114,17 +118,9 @@ class ListPlan:
         """What gathers the lists of batches; None where there are none."""
         if self.batches is None:
             return None
-        rows, score = self.whole.rows, self.checked.scores[self.model]
-        pairs = min(rows, self.whole.distinct)  # of a batch and a score: a score makes at least one
-        if pairs <= TUNING.batch_cells < rows:
-            both = self.table.dialect.hash(self.key or "", score)
-            term = f"approx_count_distinct({both}) FILTER (WHERE {self.checked.kept or 'true'})"
-            pairs = int(self.table.aggregate([term])[0])
+        # of a batch and a score: a score makes at least one
+        pairs = sum(one.distinct for one in self.in_batches) or min(self.whole.rows, self.whole.distinct)
         return BatchCells(self.in_batches, pairs, self.jobs[-1], self.whole)
-
-    def codes(self, piece: Mapping[str, Any]) -> Codes | None:
-        """The segment or batch of each row of a piece; None where all rows are one list."""
-        return None if self.numbers is None else self.numbers(piece["key"])
 
     def stream(self, k: int, before: tuple[float, float] = (0, 0), *, in_threads: bool = True) -> Stream:
         """What takes the rows of a segment, or all rows behind so many cases; measures do not travel with it."""
@@ -162,7 +158,7 @@ class ListPlan:
             dropped=None if is_segment else totals.dropped,  # rows are dropped from the table, not from a segment
         )
         if not is_segment:
-            check_method_exists(ev.estimates.values(), settings.interval)
+            check_method_exists(ev.estimates, settings.interval)
         return ev
 
     def result(self, found: Sequence[Evaluation]) -> Evaluation | Segments:
@@ -226,14 +222,6 @@ class StreamedSegments(SegmentedRows):
         return replace(self.lists[what], **how)
 
 
-def split_by(code: Codes, segments: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """The rows of each segment that a piece has, in their order."""
-    ends = np.cumsum(np.bincount(code, minlength=segments))
-    for k, rows in enumerate(np.split(np.argsort(code, kind="stable"), ends[:-1])):
-        if len(rows):
-            yield k, rows
-
-
 def compared(
     plans: Mapping[str, ListPlan],
     found: Mapping[str, Sequence[Evaluation]],
@@ -249,7 +237,9 @@ def compared(
         return Comparison(lists[k], *common, pairs, {model: (p.kept or [])[k] for model, p in plans.items()})
 
     if plan.batches is not None:
-        return comparison(-1, StreamedBatchPairs.between(lists[-1]))
+        facts, known = next(iter(lists[-1].values())).facts, RowPairs.of(lists[-1], paired=True).specs
+        rows = {name: ev.rows.drawn for name, ev in lists[-1].items() if isinstance(ev.rows, StreamedBatches)}
+        return comparison(-1, RowPairs(rows, known, True, smaller=min(facts["positives"], facts["negatives"])))
     *made, whole = (comparison(k, StreamedPairs()) for k in range(len(lists)))
     if not plan.keys:
         return whole
@@ -293,13 +283,15 @@ def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:
                 continue
             columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
             whole.feed(*columns)
-            code = plan.codes(piece)
-            if code is not None and cells is not None:
-                cells.add(code, *columns[:3])
-            elif code is not None:
-                for k, rows in split_by(code, len(plan.keys)):
-                    own: list[Any] = [None if column is None else column[rows] for column in columns]
-                    streams[k].feed(*own)
+            if plan.numbers is not None:
+                code = plan.numbers(piece["key"])
+                if cells is not None:
+                    cells.add(code, *columns[:3])
+                else:  # the rows of each segment, in their order
+                    ends = np.cumsum(np.bincount(code, minlength=len(plan.keys)))
+                    for k, rows in enumerate(np.split(np.argsort(code, kind="stable"), ends[:-1])):
+                        own: list[Any] = [None if column is None else column[rows] for column in columns]
+                        streams[k].feed(*own)
             progress.advance(len(piece["score"]))
     groups = None if cells is None else cells.finish()
     return [plan.evaluation(k, [stream.finish()], groups) for k, stream in enumerate(streams)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,8 @@ class Passes:
             progress.advance()
             keys = _keys(self.session, [len(cuts) + 1 for cuts in bounds])
             keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
-            sizes = _sizes(keyed, self.totals[0])
+            counted = keyed.groupBy("key").agg(*_added(self.totals[0])).collect()
+            sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}  # of each key that has rows
             progress.advance()
             streams: dict[int, Stream] = {}
             for plan, own in zip(self.plans, keys, strict=True):
@@ -244,12 +245,6 @@ def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
     return chosen
 
 
-def _sizes(keyed: Any, totals: Totals) -> dict[int, Cases]:
-    """The cases of each key that has rows."""
-    counted = keyed.groupBy("key").agg(*_added(totals)).collect()
-    return {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
-
-
 def sums_of_ranges(streams: Mapping[int, Stream]) -> Work:
     """A function for Spark: rows in the order of their keys, then scores, in; one small part for each key out."""
 
@@ -298,17 +293,9 @@ def _answer(key: int, what: Any) -> Any:
 def _gathered(batches: Iterator[Any]) -> Iterator[dict[str, NDArray[Any]]]:
     """Columns of several batches together: small batches would cost more in calls than in sums."""
     waiting: list[Any] = []
-    for batch in batches:
-        waiting += [batch] if batch.num_rows else []
-        if sum(own.num_rows for own in waiting) >= TUNING.rows_together:
-            yield _columns(waiting)
+    for batch in chain(batches, [None]):
+        waiting += [batch] if batch is not None and batch.num_rows else []
+        if waiting and (batch is None or sum(own.num_rows for own in waiting) >= TUNING.rows_together):
+            names = waiting[0].schema.names
+            yield {n: np.concatenate([b.column(n).to_numpy(zero_copy_only=False) for b in waiting]) for n in names}
             waiting = []
-    if waiting:
-        yield _columns(waiting)
-
-
-def _columns(batches: list[Any]) -> dict[str, NDArray[Any]]:
-    return {
-        name: np.concatenate([batch.column(name).to_numpy(zero_copy_only=False) for batch in batches])
-        for name in batches[0].schema.names
-    }

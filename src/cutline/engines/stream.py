@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError, changed
 from ..estimate import Settings
 from ..evaluation import choose_specs, obstacle_of
+from ..inference.resampling import quantile_tables
 from ..kernels import compiled
 from ..kernels.layout import AT, CUT, merged_moments
 from ..quotas import Quotas, why_no_cut
@@ -40,14 +41,6 @@ TOLERANCE = 2.0**-11
 # them give a standard error to within some 5% (1/√(2·200)).
 STREAMED_RESAMPLES = 200
 _UNKNOWN_END = 1.0  # stands for the place of the last positive before a part, until the parts are joined
-
-
-@lru_cache(maxsize=1)
-def poisson_table() -> NDArray[np.uint8]:
-    """The quantiles of the Poisson distribution with mean 1 at 2¹⁶ equal steps: 16 random bits give a weight."""
-    at = (np.arange(1 << 16) + 0.5) / (1 << 16)
-    up_to = np.cumsum(np.exp(-1.0) / np.cumprod(np.array([1.0, *range(1, 20)])))  # P(weight ≤ k)
-    return np.searchsorted(up_to, at).astype(np.uint8)
 
 
 class Draws:
@@ -77,7 +70,7 @@ class Draws:
         place[: len(rows) - 1] = self._blocks + 1
         self._blocks = self._blocks[:0]
         weights, width = np.empty(0) if weight is None else weight, self._counts.shape[2]
-        draw = partial(compiled.draw_rows, row, positive, weights, rows, place, self.seed, poisson_table())
+        draw = partial(compiled.draw_rows, row, positive, weights, rows, place, self.seed, quantile_tables()[0])
         if not self.in_threads:
             draw(0, width, self._counts)
             return
@@ -140,7 +133,7 @@ class StreamPlan:
                 why = "is a mean over batches, whose lists are not kept in a stream: load the rows (stream=False)"
             obstacles[spec] = why
         swept = [spec for spec in specs if not obstacles[spec] and not (batched and spec.measure.needs_quota)]
-        readings = plan_sweeps(swept, totals.cases)
+        readings = plan_sweeps(tuple(swept), totals.cases)
         if request.settings.interval == "bca" and not batched:
             problem = "'bca' leaves out rows in turn, but the rows of this table are not kept in memory"
             raise InputError("interval", problem, "use 'percentile' or 'basic'")

@@ -31,14 +31,12 @@ from numpy.typing import NDArray
 from ..catalogue.compute import Computed, SweepPlan, compute, plan_sweeps, threshold_of
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
-from ..estimate import FROM_REPLICATES, Settings
-from ..evaluation import Evaluation
+from ..estimate import Settings
 from ..inference import batch_rows
 from ..inference.bands import hits_by
 from ..inference.batch_rows import BatchGroups, BatchRows
 from ..inference.closed_forms import Cuts, auc_spread
 from ..inference.evidence import GRID, Drawn, Evidence
-from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Replicates, Resampled, Resampler
 from ..kernels import compiled
 from ..partition import Partition
@@ -53,49 +51,6 @@ from .stream import StreamPlan, StreamSums, empty_sample
 
 AXES = ("quota", "fpr")
 SHARES = np.linspace(0.0, 1.0, GRID)
-
-
-def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floats]:
-    """For each axis of dominance: positives found by replicate and share of the axis, on the compact ranking."""
-    found = {axis: np.empty((counts.shape[2], len(SHARES))) for axis in AXES}
-    for r in range(counts.shape[2]):
-        pos, neg = (counts[:, side, r].astype(np.float64) for side in range(2))
-        drawn = Ranking(ranking.score, pos, neg, ranking.rows, ranking.weighted)
-        for axis, whole in zip(AXES, (pos.sum() + neg.sum(), neg.sum()), strict=True):
-            found[axis][r] = hits_by(drawn, axis, SHARES * whole)
-    return found
-
-
-def replicate(
-    wanted: Mapping[Spec, Resampled], ranking: Ranking, middle: Floats, counts: NDArray[Any]
-) -> dict[Spec, Replicates]:
-    """Replicates of many measures from the counts of a stream; ``middle`` is the mean score of each block."""
-    found: dict[Spec, Replicates] = {}
-    drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
-    relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
-    whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
-    for reading in plan_sweeps(list(wanted), ranking.cases):
-        vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
-        own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
-        for k, spec in enumerate(reading.specs):
-            covariates, value = relative if wanted[spec].keeps_classes else whole[None, :], wanted[spec].value
-            values = _conditioned(np.asarray(drawn_values[k], dtype=np.float64), covariates)
-            shift = value - float(own[k])
-            found[spec] = Replicates(value, values + (shift if np.isfinite(shift) else 0.0))
-    return found
-
-
-def _conditioned(values: Floats, covariates: Floats) -> Floats:
-    """The values less what the covariates (mean 0 by design) explain linearly."""
-    known = np.isfinite(values)
-    usable = [c for c in covariates if np.ptp(c[known]) > 0] if known.any() else []
-    if known.sum() < 4 * (len(usable) + 1) or not usable:
-        return values
-    design = np.column_stack([np.ones(known.sum()), *(c[known] for c in usable)])
-    slopes = np.linalg.lstsq(design, values[known], rcond=None)[0][1:]
-    corrected = values.copy()
-    corrected[known] -= design[:, 1:] @ slopes
-    return corrected
 
 
 def _vectors(request: SumsRequest, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
@@ -134,7 +89,7 @@ class Streamed(PicklesFields, Evidence):
     totals: Totals
     ranking: Ranking
     sums: tuple[tuple[SweepPlan, Floats], ...]
-    auc: tuple[float, float]
+    auc: tuple[float, float, float]
     tolerance: float
     ties: Mapping[str, float]
     single: NDArray[np.bool_]
@@ -148,24 +103,35 @@ class Streamed(PicklesFields, Evidence):
         kind: Any = np.float64 if totals.weighted else np.int64
         columns = part.blocks[:, 2].astype(kind), part.blocks[:, 3].astype(kind)
         ranking = Ranking(part.blocks[:, 0].copy(), *columns, totals.rows, totals.weighted)
-        auc = math.nan, math.nan
+        auc, smaller = (math.nan, math.nan), min(totals.positives, totals.rows - totals.positives)
+        freedom = max(smaller - 1.0, 1.0)  # at least so many; exact where every score was kept
+        if not job.tolerance and not totals.weighted:
+            freedom = auc_spread(ranking.pos, ranking.neg)[2]
         if part.of_pos.n > 1 and part.of_neg.n > 1:
             auc = part.of_pos.mean, sum(m.squares / (m.n - 1) / m.n for m in (part.of_pos, part.of_neg))
         elif totals.weighted and totals.pos and totals.neg:
             auc = auc_spread(ranking.pos, ranking.neg)[:2]
+        hits: dict[str, Floats] | None = None
+        if paired and part.counts is not None:  # by axis of dominance, replicate and share of the axis
+            hits = {axis: np.empty((part.counts.shape[2], len(SHARES))) for axis in AXES}
+            for r in range(part.counts.shape[2]):
+                pos, neg = (part.counts[:, side, r].astype(np.float64) for side in range(2))
+                drawn = Ranking(ranking.score, pos, neg, ranking.rows, ranking.weighted)
+                for axis, whole in zip(AXES, (pos.sum() + neg.sum(), neg.sum()), strict=True):
+                    hits[axis][r] = hits_by(drawn, axis, SHARES * whole)
         pairs = totals.pos * totals.neg
         ties = {"distinct_scores": part.groups, "largest_tie": part.largest}
         return cls(
             totals,
             ranking,
             tuple((reading, merge([piece])) for reading, piece in zip(job.readings, part.pieces, strict=True)),
-            auc,
+            (*auc, freedom),
             job.tolerance,
             {**ties, "tied_pairs": part.tied / pairs if pairs else math.nan},
             part.blocks[:, 4] == 1,
             part.blocks[:, 1] / np.maximum(part.blocks[:, 2] + part.blocks[:, 3], 1e-300),
             part.counts,
-            hits_of_replicates(ranking, part.counts) if paired and part.counts is not None else None,
+            hits,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -174,14 +140,8 @@ class Streamed(PicklesFields, Evidence):
     @property
     def sample(self) -> Sample:
         """Raises an error: the rows were not kept."""
-        raise rows_needed("row by row results")
-
-    @property
-    def auc_freedom(self) -> float:
-        """Exact where every score was kept, else at least so many."""
-        if not self.tolerance and not self.totals.weighted:
-            return auc_spread(self.ranking.pos, self.ranking.neg)[2]
-        return max(min(self.totals.positives, self.totals.rows - self.totals.positives) - 1.0, 1.0)
+        said = "row by row results would need the rows of this table, which was streamed: they were not kept in memory"
+        raise InputError(None, said, "use a sample of the rows")
 
     @property
     def units(self) -> float:
@@ -193,12 +153,8 @@ class Streamed(PicklesFields, Evidence):
         return not self.totals.weighted
 
     @property
-    def are_probabilities(self) -> bool:
-        return empty_sample(self.totals).are_probabilities
-
-    @property
-    def are_finite(self) -> bool:
-        return empty_sample(self.totals).are_finite
+    def outline(self) -> Sample:
+        return empty_sample(self.totals)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -221,11 +177,6 @@ class Streamed(PicklesFields, Evidence):
         """Weighted rows only if they drew while they streamed by, and no measure that reads every place."""
         return not self.totals.weighted or (self.counts is not None and spec.measure.part != "ranking")
 
-    @property
-    def keeps_list(self) -> bool:
-        """Cuts of unweighted rows are known well enough."""
-        return not self.totals.weighted
-
     @cached_property
     def cuts(self) -> Cuts:
         """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
@@ -239,18 +190,36 @@ class Streamed(PicklesFields, Evidence):
             return super().replicate(wanted, settings)
         if self.counts is None:
             return {}
-        return replicate(wanted, self.ranking, self.middle, self.counts)
+        found: dict[Spec, Replicates] = {}
+        ranking, counts = self.ranking, self.counts
+        drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
+        relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
+        whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
+        for reading in plan_sweeps(tuple(wanted), ranking.cases):
+            vectors = _vectors(reading.request, ranking, self.middle, counts, reading.ties)
+            own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
+            for k, spec in enumerate(reading.specs):
+                covariates, value = relative if wanted[spec].keeps_classes else whole[None, :], wanted[spec].value
+                values = np.array(drawn_values[k], dtype=np.float64)
+                known = np.isfinite(values)
+                usable = [c for c in covariates if np.ptp(c[known]) > 0] if known.any() else []
+                if usable and known.sum() >= 4 * (len(usable) + 1):
+                    # less what the covariates, whose mean is 0 by design, explain linearly
+                    design = np.column_stack([np.ones(known.sum()), *(c[known] for c in usable)])
+                    slopes = np.linalg.lstsq(design, values[known], rcond=None)[0][1:]
+                    values[known] -= design[:, 1:] @ slopes
+                shift = value - float(own[k])
+                found[spec] = Replicates(value, values + (shift if np.isfinite(shift) else 0.0))
+        return found
 
     def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
         return Resampler(None, self.ranking, stratified=stratified, seed=settings.seed, progress=settings.progress)
 
-    def label(self, method: str) -> str:
-        return f"poisson_{method}" if self.totals.weighted else method
-
     def settle(self, point: Any, rows: int | None) -> Any:
         """What is known of single scores only is nan in a block, and so is a correlation that was not asked for."""
         if self.tolerance:
-            plans = [(plan.request, sums) for plan, sums in self.sums if plan.ties == "expected" and self.are_finite]
+            known = self.sums if self.outline.are_finite else ()
+            plans = [(plan.request, sums) for plan, sums in known if plan.ties == "expected"]
             at = [counts_at(sums, asked.at(quota=rows)) for asked, sums in plans if rows in asked.quotas]
             pearson = parse_measure("quota_pearson@1").measure.compute
             point = replace(point, pearson=float(pearson(at[0])) if at else math.nan)
@@ -267,22 +236,6 @@ class Streamed(PicklesFields, Evidence):
             places = np.concatenate([[0.0], places])
         grid = SHARES * (self.ranking.cases if axis == AXES[0] else self.ranking.n_neg)
         return places, grid, np.full((1, len(grid)), math.nan) if self.hits is None else self.hits[axis]
-
-
-def rows_needed(what: str) -> InputError:
-    """What cannot be told of rows that were not kept."""
-    said = f"{what} would need the rows of this table, which was streamed: they were not kept in memory"
-    return InputError(None, said, "use a sample of the rows")
-
-
-def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:
-    """Whether replicates must be drawn row by row, while the rows stream by.
-
-    Rows without weights that need not match other models' rows are drawn block by block instead, after the pass: the
-    Poisson weights of a block of c rows add up to a Poisson number with mean c.
-    """
-    resampled = settings.interval in ("auto", "bootstrap", *FROM_REPLICATES)
-    return (weighted and resampled) or (paired and settings.interval is not None)
 
 
 _FEWEST = 8  # groups that the cases, and the positives, of a batch are joined to at least
@@ -332,25 +285,25 @@ class BatchCells:
             return
         first = tie_starts(code)
         batch, length = code[first], np.diff(np.append(first, len(code)))
-
-        def in_rows(values: Floats) -> Floats:
-            return np.repeat(values, length)
-
         running = []
         for total, own in zip(self._before, (size, pos), strict=True):
             earlier = np.cumsum(own) - own
-            running.append(earlier + in_rows(total[batch] - earlier[first]))
+            running.append(earlier + np.repeat(total[batch] - earlier[first], length))
             total[batch] += np.add.reduceat(own, first)
         start, before = running
         step = self._thresholds.size - np.searchsorted(self._thresholds, score)
         if self.exact:  # each score stays by itself
             table = [code, step, start, score, np.ones(len(code)), score, pos, size]
         else:
-            place, finite = in_rows(self._base[batch]) + start, np.isfinite(score)
-            passed = self._marks_before(place - self._close)
-            alone = ~finite | (self._marks_before(place + size + self._close) > passed)
-            step = step + passed + (start * in_rows(self._steps / self.cases[batch])).astype(np.int64)
-            step += (before * in_rows(self._steps / np.maximum(self.positives[batch], 1e-300))).astype(np.int64)
+            place, finite = np.repeat(self._base[batch], length) + start, np.isfinite(score)
+            cuts = []  # before both ends of each row, which rise but for rounding: few are searched for in many
+            for end in (place - self._close, place + size + self._close):
+                behind = np.searchsorted(np.maximum.accumulate(end), self._marks)
+                cuts.append(np.cumsum(np.bincount(behind, minlength=len(end) + 1)[:-1]))
+            passed, alone = cuts[0], ~finite | (cuts[1] > cuts[0])
+            step = step + passed + (start * np.repeat(self._steps / self.cases[batch], length)).astype(np.int64)
+            positives = np.repeat(np.maximum(self.positives[batch], 1e-300), length)
+            step += (before * (self._steps / positives)).astype(np.int64)
             x, mean = (score - self._middle) / self._spread, score * size
             if not finite.all():
                 x, mean = np.where(finite, x, 0.0), np.where(finite, mean, 0.0)
@@ -359,11 +312,6 @@ class BatchCells:
         self._found.append(_joined(table))
         if sum(table.shape[1] for table in self._found) > 4 * TUNING.batch_cells:
             self._found = [_in_order(self._found)]
-
-    def _marks_before(self, places: Floats) -> NDArray[np.intp]:
-        """How many cuts lie before each of some places, which rise but for rounding: few are searched for in many."""
-        behind = np.searchsorted(np.maximum.accumulate(places), self._marks)
-        return np.cumsum(np.bincount(behind, minlength=len(places) + 1)[:-1])
 
     def finish(self) -> BatchGroups | None:
         """The groups of all batches; None if no rows came."""
@@ -412,7 +360,7 @@ class StreamedBatches(BatchRows):
     @property
     def sample(self) -> Sample:
         """Raises an error: the rows were not kept."""
-        raise rows_needed("row by row results")
+        return self.streamed.sample
 
     @cached_property
     def drawn(self) -> BatchRows:
@@ -427,16 +375,12 @@ class StreamedBatches(BatchRows):
         return MappingProxyType({**self.streamed.facts, **counted})
 
     @property
-    def are_probabilities(self) -> bool:
-        return self.streamed.are_probabilities
+    def outline(self) -> Sample:
+        return self.streamed.outline
 
-    @property
-    def are_finite(self) -> bool:
-        return self.streamed.are_finite
-
-    @property
-    def auc(self) -> tuple[float, float]:
-        return self.streamed.auc
+    @cached_property
+    def auc(self) -> tuple[float, float, float]:
+        return (*self.streamed.auc[:2], auc_spread(self.ranking.pos, self.ranking.neg)[2])
 
     @property
     def set_by_design(self) -> bool:
@@ -463,24 +407,3 @@ class StreamedBatches(BatchRows):
 
     def band(self, name: str, settings: Settings) -> Any:
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedBatchPairs(RowPairs):
-    """Pairs of models of a table in batches that was streamed; ``smaller`` is the size of the smaller class."""
-
-    smaller: int = 0
-
-    @classmethod
-    def between(cls, evaluations: Mapping[str, Evaluation]) -> StreamedBatchPairs:
-        """Every two models whose batches were gathered."""
-        facts = next(iter(evaluations.values())).facts
-        rows = {name: ev.rows.drawn for name, ev in evaluations.items() if isinstance(ev.rows, StreamedBatches)}
-        known = RowPairs.of(evaluations, paired=True).specs
-        return cls(rows, known, True, smaller=min(facts["positives"], facts["negatives"]))
-
-    def _smaller_class(self, pair: Pair) -> int:
-        return self.smaller
-
-    def _same_scores(self, pair: Pair) -> bool:
-        return False  # no rows are left to be compared
