@@ -340,7 +340,8 @@ def test_measures_lists_and_explains() -> None:
     assert "Share of the positives that are found" in run("measures", "sensitivity").stdout
     listed = json.loads(run("measures", "--format", "json", "--family", "quota").stdout)
     assert [one["name"] for one in listed] == [m.name for m in cl.measures("quota")]
-    assert "did you mean sensitivity" in refused("measures", "sensitivty")
+    told = refused("measures", "sensitivty")
+    assert "NAME is 'sensitivty', which is not in the catalogue; did you mean sensitivity" in told
 
 
 def test_experiments_run_from_the_checkout_with_their_own_options(
@@ -418,6 +419,18 @@ def test_help_imports_nothing_heavy() -> None:
         "print(sorted(set(sys.modules) & {'duckdb', 'scipy', 'altair', 'matplotlib', 'pandas'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_comparison_loads_no_library_that_takes_longer_than_it() -> None:
+    """Loading scipy.stats takes more processor time than the comparison."""
+    code = (
+        "import sys; from cutline.commands.group import cli; cli.main(sys.argv[1:], standalone_mode=False); "
+        "print(sorted(set(sys.modules) & {'scipy.stats', 'scipy.optimize', 'altair', 'matplotlib', 'pandas'}))"
+    )
+    example = str(Path(__file__).parents[1] / "examples" / "applicants.csv")
+    words = ["compare", example, "--label", "completed", "--score", "logistic", "--score", "tree"]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import numpy as np
@@ -252,3 +253,105 @@ def test_an_unknown_quota_is_told_in_words(models: str) -> None:
     assert "With 20 to 60 places, all equally likely, " in out
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
     assert json.loads(out)["quota"] == "20-60"
+
+
+# ------------------------------------------------------------- answers that options add to evaluate and compare
+
+
+@pytest.fixture(scope="module")
+def probabilities(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two models' probabilities, and a trial: who was treated, what came of it."""
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.3
+    old, new = (np.clip(rng.normal(0.3 + lift * y, 0.2), 0.0, 1.0) for lift in (0.15, 0.3))
+    treated = rng.random(400) < 0.5
+    bought = rng.random(400) < 0.2 + 0.3 * treated * new
+    path = tmp_path_factory.mktemp("beside") / "scores.csv"
+    rows = zip(y.tolist(), old.tolist(), new.tolist(), treated.tolist(), bought.tolist(), strict=True)
+    lines = "\n".join(",".join(str(float(cell)) for cell in row) for row in rows)
+    path.write_text(f"y,old,new,treated,bought\n{lines}\n")
+    return str(path)
+
+
+def named(path: str) -> dict[str, np.ndarray]:
+    table = np.genfromtxt(path, delimiter=",", names=True)
+    return {name: table[name] for name in table.dtype.names}
+
+
+@pytest.mark.parametrize(("goal", "value"), [("recall", 0.8), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.2)])
+def test_evaluate_cuts_where_a_goal_is_kept(goal: str, value: float, probabilities: str) -> None:
+    words = [
+        "evaluate",
+        probabilities,
+        "--label",
+        "y",
+        "--score",
+        "new",
+        f"--{goal}",
+        str(value),
+        "--measure",
+        "recall",
+    ]
+    status, out, _ = run(*words, "--format", "json")
+    found, c = json.loads(out), named(probabilities)
+    point = cl.evaluate(c["y"], c["new"], measures=["roc_auc"]).at(**{goal: value})
+    assert status == 0
+    assert found["threshold"] == found["operating_point"]["threshold"] == point.threshold
+    assert found["operating_point"]["tp"] == point.tp
+    assert found["answer"][0].startswith("Of all cuts with a ")
+    assert f"score > {point.threshold:.6g}" in found["answer"][0]
+    status, _, err = run(*words, "--quota", "20")
+    assert status == 2
+    assert f"--{goal} and --quota each set the cut" in err
+
+
+def test_evaluate_tests_the_calibration(probabilities: str, tmp_path) -> None:
+    page = tmp_path / "page.html"
+    words = ["evaluate", probabilities, "--label", "y", "--score", "new", "--calibration", "--resamples", "200"]
+    status, out, _ = run(*words, "--html", page)
+    c = named(probabilities)
+    made = cl.evaluate(c["y"], c["new"], name="new", n_resamples=200).calibration()
+    assert status == 0
+    assert out.startswith(f"{made.summary}.")
+    assert "average bias" in out
+    assert page.read_text().count(f"<p>{made.summary}.</p>") == 1
+    document = json.loads(run(*words, "--format", "json")[1])
+    assert document["answer"][0] == f"{made.summary}."
+    assert document["calibration"][0]["p_value"] == made.p_value
+    assert run(*words, "--by", "treated")[0] == 2
+
+
+def test_compare_names_who_enters_and_whether_a_ranking_may_decide(probabilities: str, tmp_path) -> None:
+    page = tmp_path / "page.html"
+    words = ["compare", probabilities, "--label", "y", "--score", "old", "--score", "new", "--quota", "40"]
+    words += ["--resamples", "50", "--swaps", "old", "new", "--consistency"]
+    status, out, _ = run(*words, "--html", page)
+    c = named(probabilities)
+    made = cl.compare(c["y"], {"old": c["old"], "new": c["new"]}, quota=40, n_resamples=50)
+    assert status == 0
+    for sentence in (made.swaps("old", "new").summary, made.consistency("old", "new").sentence):
+        assert f"{sentence}." in out
+        assert f"<p>{sentence}.</p>" in html.unescape(page.read_text())
+    document = json.loads(run(*words, "--format", "json")[1])
+    assert document["answer"][0] == f"{made.swaps('old', 'new').summary}."
+    assert document["swaps"][0]["hits_entering"] == made.swaps("old", "new").hits_entering
+    assert document["consistency"][0]["verdict"] == made.consistency("old", "new").verdict
+    assert run(*words, "--by", "treated")[0] == 2
+    status, _, err = run(*words[:-4], "--swaps", "old", "third")
+    assert status == 2
+    assert "third" in err
+
+
+def test_uplift_reads_a_trial(probabilities: str, tmp_path) -> None:
+    page, words = tmp_path / "page.html", ["uplift", probabilities, "--treated", "treated", "--outcome", "bought"]
+    status, out, _ = run(*words, "--score", "new", "--quota", "10%", "--html", page)
+    c = named(probabilities)
+    made = cl.uplift(c["treated"], c["bought"], c["new"], quota=0.1)
+    assert status == 0
+    assert out.splitlines()[0] == made.sentences()[0].replace("by score", "by new")
+    assert out.splitlines()[0] in page.read_text()
+    document = json.loads(run(*words, "--score", "old", "--score", "new", "--format", "json")[1])
+    assert document["answer"][0].startswith("Treating the best 20% (80 of 400) by")
+    status, _, err = run(*words)
+    assert status == 2
+    assert "--score is missing" in err

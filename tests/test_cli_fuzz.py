@@ -46,9 +46,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for k in range(40):
         p = rows.random()
         of_classes = ",".join(f"{rows.random():.4f}" for _ in range(3))
-        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3},{of_classes}")
+        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3},{k % 2},{of_classes}")
     usual = folder / "usual.csv"
-    usual.write_text("y,p,q,name,s_n0,s_n1,s_n2\n" + "\n".join(lines) + "\n")
+    usual.write_text("y,p,q,name,t,s_n0,s_n1,s_n2\n" + "\n".join(lines) + "\n")
     strange = {
         "empty.csv": b"",
         "header.csv": b"y,p\n",
@@ -97,6 +97,7 @@ def _base(call: str, path: Path) -> list[str]:
         "cut": [*one, "--recall", ".5", *quick],
         "plan": [*one, "--cost", "1", "--value", "3", *quick],
         "screen": ["--label", "y", "--stage", "p=50%", "--stage", "q=3", *quick],
+        "uplift": ["--treated", "t", "--outcome", "y", "--score", "p"],
         "vote": [*two, *quick],
         "label-plan": ["--score", "p", "--budget", "9", "--measure", "roc_auc"],
         "extrapolate": ["--label", "name", "--score", "s_*", "--no-intervals"],

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from cutline.commands import evaluate
 from cutline.commands.group import cli
+from cutline.commands.options import GOALS
 
 # command -> the options it is called with, and the library's functions behind it
 ONE, TWO = ["--label", "y", "--score", "p"], ["--label", "y", "--score", "p", "--score", "q"]
@@ -27,6 +28,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "check": (["roc_auc > .5", *ONE], ["verbs.evaluate", "verbs.compare"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.selection.screen"]),
     "vote": (TWO, ["papers.selective_voting"]),
+    "uplift": (["--treated", "y", "--outcome", "z", "--score", "p"], ["decide.targeting.uplift"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
     "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
@@ -68,6 +70,9 @@ VALUES: dict[str, list[str]] = {
     "inclusion": ["i"],
     "interval": ["bootstrap"],
     "tolerance": ["0.01"],
+    "treated": ["z"],
+    "outcome": ["q"],
+    "propensity": ["i"],
 }
 FLAGS = {"no_intervals"}
 # Options about the file, about what is printed or written, or that turn to another function; and those that a call
@@ -75,6 +80,7 @@ FLAGS = {"no_intervals"}
 ELSEWHERE = {
     *("adjust",),  # what the intervals are judged by, after the call
     *("list_size",),  # what is read from the evaluation, after the call: test_list_size.py
+    *("calibration", "swaps", "consistency"),  # the same: test_cli_decisions.py
     *("where", "sheet", "skip_rows", "ignore_case"),
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "memory_limit"),
     *(
@@ -99,6 +105,7 @@ NOT_BESIDE = {
     "evaluate --by": {
         *("batch", "cost", "prevalence"),
         "inclusion",
+        *GOALS,
     },
     "evaluate --inclusion": {
         *(
@@ -190,8 +197,8 @@ def test_every_option_changes_the_call_that_it_stands_for(
         assert made(*more) != made()
 
 
-# what a command asks for by itself: the measures that it prints, the columns' names, a file that is not streamed
-BY_ITSELF = {"measures", "name", "y_score", "names", "stream", "neg_label"}
+# what a command asks for by itself: the table, the measures that it prints, the names of columns, no stream
+BY_ITSELF = {"source", "measures", "name", "y_score", "names", "stream", "neg_label"}
 # the most draws that a permutation test takes, and what evaluations in memory take
 OTHERS = {"check": {"n_resamples": 2000}}
 

@@ -15,23 +15,15 @@ _SIGNALS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up
 
 def main() -> NoReturn:
     """Run the command line. Exit status: 0 done, 2 bad input, 1 anything else, 128 + its number after a signal."""
-    caught = _catch_signals()
-    from .commands.group import run
-
-    status = run()
-    _ignore(caught)  # the work is done: a signal while the interpreter takes itself apart changes nothing
-    sys.exit(status)
-
-
-def _catch_signals() -> list[signal.Signals]:
-    """Stop at once and quietly: an exception would pass through libraries that swallow or report it."""
     owner = os.getpid()
     known = {getattr(signal, name): word for name, word in _SIGNALS.items() if hasattr(signal, name)}
     caught = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]  # ignored under nohup
 
     def stop(number: int, _: object) -> None:
+        """Stop at once and quietly: an exception would pass through libraries that swallow or report it."""
         if os.getpid() == owner:  # a forked child leaves the files to its parent
-            _ignore(caught)
+            for other in caught:
+                signal.signal(other, signal.SIG_IGN)
             # before this module is loaded to its end, no temporary file has been made
             getattr(sys.modules.get(f"{__package__}.runtime"), "remove_temporary", int)()
             os.write(2, f"cutline: {known[signal.Signals(number)]}\n".encode())
@@ -39,9 +31,9 @@ def _catch_signals() -> list[signal.Signals]:
 
     for number in caught:
         signal.signal(number, stop)
-    return caught
+    from .commands.group import run
 
-
-def _ignore(numbers: list[signal.Signals]) -> None:
-    for number in numbers:
+    status = run()
+    for number in caught:  # the work is done: a signal while the interpreter takes itself apart changes nothing
         signal.signal(number, signal.SIG_IGN)
+    sys.exit(status)

@@ -14,6 +14,7 @@ from typing import Any
 from .errors import InputError, LabelWarning, listed
 from .sources import rules
 from .sources.class_matrix import ClassColumns, find_class_columns
+from .sources.counts import describe_counts
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
@@ -21,7 +22,7 @@ from .sources.open_source import only_rows, open_source
 from .sources.profiles import Profile, label_candidates, profiles, score_candidates
 from .sources.sql_table import DUCKDB, lacking_sql
 from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize
-from .types import TableSource
+from .types import Label, TableSource
 from .validate import checked
 from .verbs import compare, evaluate
 
@@ -38,9 +39,18 @@ _DAY_CELL = "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}
 # Of two values, one is mostly among these where a column is an outcome, and mostly none where it is a group (m, f).
 _OUTCOMES = {*rules.AFFIRMATIVE, "1", "1.0"}
 _LABEL_NAMES = {"y", "y_true", "label", "class", "target", "outcome", "klasse"}
-_EXAMINED = 200  # columns of text in whose last cell a word for a total is looked for
+_EXAMINED = 200  # columns in which a word for a total, or rows that are there twice, are looked for
 # Not "count" or "frequency": counts of equal rows are no weights.
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
+# Names of columns of counts, by the option that takes them; a score or the ends of a bucket stand beside them.
+_COUNTS = {
+    "positives": {"positives", "positive", "pos", "n_pos", "n_positive", "events", "bads", "hits"},
+    "negatives": {"negatives", "negative", "neg", "n_neg", "n_negative", "nonevents", "non_events", "goods"},
+    "rows": {"rows", "n", "cases", "count", "counts", "n_rows", "total", "size", "frequency"},
+    "low": {"low", "lower", "from", "min"},
+    "high": {"high", "upper", "to", "max"},
+}
+_SCORE_NAMES = {"score", "p", "prob", "probability", "y_score", "prediction"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,9 +73,17 @@ class Diagnosis(HasSections, DictResult, TabularResult):
         return self.columns.to_dicts()
 
     def sections(self) -> Iterator[Section]:
-        """What the columns could be, how the scores look, what to check, and the command to run next."""
+        """What can be run, what the columns could be, how the scores look, what to check, and the command to run."""
+        verb = self.command.split()[1] if self.command else ""
+        answers = {
+            "": "Nothing can be evaluated yet: see what to check below",
+            "doctor": "Choose the label first: see Next below",
+            "evaluate": "You can run cutline evaluate: see Next below",
+            "compare": "You can run cutline compare: see Next below",
+        }
         size = f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
-        yield Section("answer", [size, *([f"detected: {self.understood}"] if self.understood else [])])
+        understood = [f"detected: {self.understood}"] if self.understood else []
+        yield Section("answer", [answers[verb], size, *understood])
         yield Section("columns", [_short(self.columns)])
         if self.balance:
             yield Section("balance", [self.balance])
@@ -92,7 +110,7 @@ def doctor(
     source: TableSource,
     *,
     label: str | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     query: str | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
@@ -153,7 +171,8 @@ class _Examination:
         if label is not None:
             table.column(label, "label")
         self.classes: ClassColumns | None = None
-        if pos_label is None:
+        self.counts = self._count_columns() if label is None and pos_label is None else None
+        if pos_label is None and self.counts is None:
             try:
                 self.classes = find_class_columns(table, label, None, None)
             except InputError as error:  # several models, or several columns that could be the label
@@ -191,8 +210,8 @@ class _Examination:
         texts = [column for column in self.table.columns if column.kind == "text"]
         if not texts or self.text.where is not None or len(texts) > _EXAMINED:
             return
-        cells = ", ".join(column.sql for column in texts)
-        last = self.table.rows(f"SELECT {cells} FROM {self.table.numbered} ORDER BY {self.table.row} DESC LIMIT 1")
+        cells, before = ", ".join(column.sql for column in texts), max(self.table.count_rows() - 1, 0)
+        last = self.table.rows(f"SELECT {cells} FROM {self.table.relation} LIMIT 1 OFFSET {before}")
         for column, cell in zip(texts, last[0] if last else (), strict=False):
             if isinstance(cell, str) and cell.strip(" :").casefold() in _TOTALS:
                 name = column.name if column.name.isidentifier() else '"' + column.name.replace('"', '""') + '"'
@@ -213,9 +232,10 @@ class _Examination:
             repeats = 5 <= p.distinct <= 0.8 * there and p.name not in (*self.labels, *self.chosen)
             column = self.table.named[p.name]
             is_day = column.type.lower().startswith(("date", "time"))
-            if repeats and column.kind == "text" and not is_day:
-                matches = DUCKDB.matches(column.sql, _DAY_CELL)
-                is_day = self.table.count([f"NOT ({matches})"])[0] <= p.missing
+            # a number is no day, and the pattern is the slowest look
+            if repeats and column.kind == "text" and p.sort == rules.WORD:
+                other = f"NOT ({lacking_sql(DUCKDB, column)} OR {DUCKDB.matches(column.sql, _DAY_CELL)})"
+                is_day = not self.table.rows(f"SELECT 1 FROM {self.table.cells(column)} WHERE {other} LIMIT 1")
             is_code = p.sort == rules.WORD or "id" in words  # an age or an amount repeats, and clusters nothing
             if repeats and (is_day or words & _REPEATING or ("cluster" in self._roles(p) and is_code)):
                 self.say(
@@ -223,30 +243,95 @@ class _Examination:
                     f"other (one person, one day), add --cluster {shlex.quote(p.name)}, or intervals are too short"
                 )
 
+    def _count_columns(self) -> dict[str, str] | None:
+        """Columns of counts by the options that name them, none where a query describes them; None: rows, no counts."""
+        if describe_counts(self.table) is not None:
+            return {}
+        named = {p.name: p.name.casefold().strip() for p in self.profiles if p.is_number}
+        whole = [p.name for p in self.profiles if p.whole and p.low >= 0]
+        found = {option: [n for n in named if named[n] in words] for option, words in _COUNTS.items()}
+        found |= {option: [n for n in found[option] if n in whole] for option in ("positives", "negatives", "rows")}
+        other = "negatives" if found["negatives"] else "rows"
+        if not found[other] or any(name in named for name in label_candidates(self.table, self.profiles)):
+            return None  # a column of 0 and 1 is the label of rows
+        counts = {"positives": "", other: found[other][0]}
+        if not found["positives"] and other == "rows":  # called after what is counted: nowhere more than all cases
+            n = self.table.named[counts["rows"]].sql
+            rest = [name for name in whole if name != counts["rows"]]
+            beyond = [f"{self.table.named[name].sql}::DOUBLE > {n}::DOUBLE" for name in rest]
+            found["positives"] = [name for name, rows in zip(rest, self.table.count(beyond), strict=True) if not rows]
+        if len(found["positives"]) != 1:
+            return None
+        counts["positives"] = found["positives"][0]
+        free = [name for name in named if name not in counts.values()]
+        free = [n for n in free if named[n] in _SCORE_NAMES] or free
+        if found["low"] and found["high"] and named[free[0]] not in _SCORE_NAMES:
+            return {"low": found["low"][0], "high": found["high"][0], **counts}
+        free = [name for name in free if name not in whole] or free
+        return {"score": free[0], **counts} if free else None
+
+    def _of_counts(self, counts: dict[str, str]) -> tuple[str, list[dict[str, Any]], str]:
+        """Balance, scores and command of a table of counts: each of its rows stands for so many cases."""
+        self.label = None
+        command, balance = "", ""
+        scores: list[dict[str, Any]] = []
+        verb: Any = compare if "bucket_b" in self.table.names else evaluate
+        words = [part for option, name in counts.items() for part in (f"--{option}", name)]
+        for missing in ("error", "drop"):
+            try:
+                result = verb(
+                    self.table, missing=missing, decimal=self.decimal, measures=["roc_auc"], progress=False, **counts
+                )
+            except InputError as error:
+                if missing == "drop":
+                    self.say(f"nothing can be evaluated yet: {error}")
+                continue
+            models = [result] if verb is evaluate else list(result.values())
+            cases, positives = (models[0].facts[name] for name in ("rows", "positives"))
+            balance = f"counts of {cases:,} cases, {positives:,} of them positive ({positives / cases:.1%})"
+            scores = [{"score": ev.name, "kind": "counts", "auc": ev["roc_auc"].value} for ev in models]
+            words += ["--missing", "drop"] if missing == "drop" else []
+            command = self._line([verb.__name__, self.file, *words])
+            break
+        return balance, scores, command
+
     def diagnosis(self) -> Diagnosis:
         """Look at everything, in the order in which findings are told."""
-        balance = self._balance()
-        self._say_what_is_odd()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
-            scores = self._scores()
-            self._say_copies()
-            self._say_clusters()
-            command = self._command()
-        columns = Table(map(self._row, self.profiles), "Columns")
+        if self.counts is not None:
+            balance, scores, command = self._of_counts(self.counts)
+        else:
+            balance = self._balance()
+            self._say_what_is_odd()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
+                scores = self._scores()
+                cells = [
+                    c.sql for c in self.table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)
+                ]
+                # one rounded score repeats by itself
+                fractions = [p for p in self.profiles if p.is_number and not p.whole]
+                if len(fractions) > 1 and len(cells) <= _EXAMINED:
+                    (copies,) = self.table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
+                    repeated = f"{pluralize(int(copies), 'row')} repeat another row in every column"
+                    if copies:
+                        self.say(f"{repeated}; if they are the same cases, keep one of each")
+                self._say_clusters()
+                command = self._command()
+        kinds, rows = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}, []
+        for p in self.profiles:
+            contents = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
+            contents += f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
+            contents += f" ({p.notation})" if p.notation else ""
+            row = {"column": p.name, "contents": contents, "distinct": p.distinct, "missing": p.missing}
+            rows.append({**row, "could be": ", ".join(self._roles(p)) or "-"})
+        columns = Table(rows, "Columns")
         found = self.label, self.pos_label, balance, tuple(self.findings), command
         understood = "; ".join(self.table.understood) or None
         return Diagnosis(self.table.name, self.rows, columns, Table(scores, "Scores"), *found, understood)
 
-    def _row(self, p: Profile) -> dict[str, Any]:
-        between = f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
-        kinds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}
-        contents = "whole numbers" if p.whole else kinds.get(p.sort, "other values")
-        contents += between + (f" ({p.notation})" if p.notation else "")
-        counts = {"distinct": p.distinct, "missing": p.missing}
-        return {"column": p.name, "contents": contents, **counts, "could be": ", ".join(self._roles(p)) or "-"}
-
     def _roles(self, p: Profile) -> list[str]:
+        if self.counts is not None:
+            return [option for option, name in self.counts.items() if name == p.name]
         if p.is_index:
             return ["index"]
         roles = ["label"] if p.name in self.labels else []
@@ -375,18 +460,6 @@ class _Examination:
             )
             self.chosen = probabilities
         return rows
-
-    def _say_copies(self) -> None:
-        """Rows that are there twice."""
-        cells = [c.sql for c in self.table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
-        fractions = [p for p in self.profiles if p.is_number and not p.whole]  # one rounded score repeats by itself
-        if len(fractions) > 1 and len(cells) <= 200:
-            (copies,) = self.table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
-            if copies:
-                self.say(
-                    f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "
-                    "keep one of each"
-                )
 
     def _command(self) -> str:
         """The first command that runs; empty where none does, which a finding then explains."""

@@ -11,7 +11,7 @@ from .comparison import samples_of
 from .engines.stream import EvaluationRequest
 from .errors import InputError, show
 from .evaluation import Evaluation, check_batch_options
-from .segments import SegmentComparison, Segments, counted_evidence, in_counted_segments
+from .segments import SegmentComparison, Segments, counted_evidence, in_segments
 from .sources.arrays import check_worth_given, make_sample
 from .sources.class_matrix import find_class_columns, models_of_classes, read_classes
 from .sources.counts import CountColumns, Counted, CountTable, describe_counts, read_counts
@@ -42,9 +42,20 @@ def answer_from_table(call: VerbCall) -> Any:
             raise call.lacks_columns()
         if _is_of_classes(table, call):
             return _answer_classes(table, call)
-        if call.inclusion is not None:
-            return _answer_sampled(table, call)
-        return _answer_two_classes(table, call)
+        if call.inclusion is None:
+            return _answer_two_classes(table, call)
+        # labels of some rows only
+        numbers = [call.score, *([call.inclusion] if isinstance(call.inclusion, str) else [])]
+        how = call.pick("pos_label", "neg_label", "decimal")
+        call.refuse("ignore_case", why="is for labels that are all known", remedy="spell them the same in every row")
+        labels, columns, understood = read_known_labels(table, call.label, numbers, **how)
+        if call.negate is True or call.score in as_labels(call.negate or None):
+            columns[call.score] = 0.0 - columns[call.score]
+        if not isinstance(table, MemoryTable):  # what is positive was read already
+            call.values |= {"pos_label": None, "neg_label": None}
+        inclusion = columns.get(call.inclusion, call.inclusion)
+        ev = judge_sampled(call, labels, columns[call.score], inclusion, call.name or call.score)
+        return replace(ev, understood=understood)
 
 
 def _answer_counts(table: Any, call: VerbCall) -> Any:
@@ -118,7 +129,7 @@ def _judge_counts(call: VerbCall, counted: Counted, name: str, understood: Seque
         call.refuse("prevalence", why=why)
     rows = counted_evidence(counted)
     ev = judge(call, {name: rows.outline}, None, counted.batch, counted=rows, **facts)
-    return ev if counted.segments is None else in_counted_segments(ev, counted)
+    return ev if counted.segments is None else in_segments(ev, counted)
 
 
 def _is_of_classes(table: Any, call: VerbCall) -> bool:
@@ -200,7 +211,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
     else:  # on a cluster
         from .engines import spark_engine as engine
     request = EvaluationRequest(call.threshold, call.quota, call.measures, settings, call.n_resamples, call.stream)
-    asked = (table, roles if rows is None else rows, request)
+    asked = (table, roles, request) if rows is None else (rows.table, rows, request)
     result = engine.compare(*asked, call.margin) if call.compares else engine.evaluate(*asked)
     return result.overall if isinstance(result, Segments | SegmentComparison) else result
 
@@ -225,20 +236,6 @@ def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluatio
     known = [e for e in ev.estimates.values() if e.value == e.value]
     close = [e.bounds.width <= call.tolerance * max(1.0, abs(e.value)) for e in known if math.isfinite(e.value)]
     return ev if all(close) else None
-
-
-def _answer_sampled(table: Any, call: VerbCall) -> Any:
-    numbers = [call.score, *([call.inclusion] if isinstance(call.inclusion, str) else [])]
-    how = call.pick("pos_label", "neg_label", "decimal")
-    call.refuse("ignore_case", why="is for labels that are all known", remedy="spell them the same in every row")
-    labels, columns, understood = read_known_labels(table, call.label, numbers, **how)
-    if call.negate is True or call.score in as_labels(call.negate or None):
-        columns[call.score] = 0.0 - columns[call.score]
-    if not isinstance(table, MemoryTable):  # what is positive was read already
-        call.values |= {"pos_label": None, "neg_label": None}
-    inclusion = columns.get(call.inclusion, call.inclusion)
-    ev = judge_sampled(call, labels, columns[call.score], inclusion, call.name or call.score)
-    return replace(ev, understood=understood)
 
 
 def _columns_of_segments(call: VerbCall) -> tuple[str, ...]:
@@ -268,7 +265,8 @@ def _answer_classes(table: Any, call: VerbCall) -> Any:
         chosen = find_class_columns(table, call.label, call.score, call.predicted, taken)
         if chosen is None:
             lacks = f"has no score column for each class in {call.label!r}, and no column of predicted classes"
-            raise InputError(None, f"{table.name} {lacks}", "name them with {score} or {predicted}")
+            one = "name the score column with {score}; of several classes, name a score column of each, or {predicted}"
+            raise InputError(None, f"{table.name} {lacks}", one if call.score is None else "name them with {score}")
         models = {"model": chosen}
     rows, read = read_classes(table, models, call.classes, ordered=call.ordered, **how)
     if call.compares:

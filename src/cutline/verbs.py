@@ -10,17 +10,15 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-from .class_sample import is_matrix
 from .errors import InputError, show
-from .estimate import CLASS_INTERVAL, INTERVAL, Settings, check_paired_interval
+from .estimate import BY_REPLICATES, CLASS_INTERVAL, INTERVAL, Settings
 from .evaluation import Evaluation, evaluate_sample
-from .inference.evidence import as_prevalence
 from .quotas import parse_quota
 from .reference import documented
-from .sources.arrays import Sample, make_sample
+from .sources.arrays import Sample, is_matrix, make_sample
 from .sources.rules import wanted_number
 from .types import (
     ClassIntervalName,
@@ -66,7 +64,6 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("label", "weight", *_COUNTS), check_column),
     "score": check_scores,
     "quota": parse_quota,
-    "prevalence": as_prevalence,
     # all scores or none, or those that are named
     "negate": lambda value, name: value if isinstance(value, bool) else check_columns(value, name),
     "cost": lambda value, _: value,  # of each row: checked with the worth
@@ -100,7 +97,7 @@ class Options(TypedDict, total=False):
     low: str | None
     high: str | None
     pos_label: Label
-    neg_label: Any
+    neg_label: Label | Sequence[Label]
     ordered: bool
     query: str | None
     threshold: float | None
@@ -135,7 +132,7 @@ class EvaluateOptions(Options, total=False):
     """The options of ``evaluate``."""
 
     name: str | None
-    inclusion: Any
+    inclusion: Scores | str | None
 
 
 class CompareOptions(Options, total=False):
@@ -145,19 +142,15 @@ class CompareOptions(Options, total=False):
     margin: float | None
 
 
-def _with_options(options: type[Options]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def _with_options(options: type[Options], verb: Callable[P, R]) -> Callable[P, R]:
     """Put the options of a verb into its signature in place of ``**options``, each with its type and its default."""
-
-    def signed(verb: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(verb)
-        *named, rest = signature.parameters.values()
-        for name, annotation in options.__annotations__.items():
-            how = {"default": _DEFAULTS.get(name), "annotation": annotation.__forward_arg__}
-            named.append(rest.replace(name=name, kind=inspect.Parameter.KEYWORD_ONLY, **how))
-        verb.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
-        return verb
-
-    return signed
+    signature = inspect.signature(verb)
+    *named, rest = signature.parameters.values()
+    for name, annotation in options.__annotations__.items():
+        how = {"default": _DEFAULTS.get(name), "annotation": annotation.__forward_arg__}
+        named.append(rest.replace(name=name, kind=inspect.Parameter.KEYWORD_ONLY, **how))
+    verb.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return verb
 
 
 # A matrix of NumPy is an array like a column of scores: name its classes, and a type checker knows that there are many.
@@ -194,7 +187,7 @@ def evaluate(
 
 
 @checked(**_RULES)
-@_with_options(EvaluateOptions)
+@partial(_with_options, EvaluateOptions)
 def evaluate(
     y_true: Labels | TableSource,
     y_score: Scores | ScoreMatrix | HasColumns | None = None,
@@ -206,6 +199,9 @@ def evaluate(
     **options: Any,
 ) -> Evaluation | ClassEvaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
+
+    Measures and their intervals are computed when you read them (``ev["pem"]``, ``print(ev)``, ``ev.to_dict()``); a
+    stream computes all of them at once. The order in which you read them does not change the numbers.
 
     Arrays come first and without names: ``evaluate(y, p)``. A table comes first, and its columns are named:
     ``evaluate("scores.parquet", label="y", score="p")``. ``by``, ``batch``, ``clusters``, ``inclusion`` and
@@ -294,7 +290,7 @@ def compare(
 
 
 @checked(**_RULES)
-@_with_options(CompareOptions)
+@partial(_with_options, CompareOptions)
 def compare(
     y_true: Labels | Mapping[str, Labels] | TableSource,
     scores: Mapping[str, Scores | ScoreMatrix] | HasColumns | None = None,
@@ -340,7 +336,11 @@ def compare(
 
 
 @documented
-def check(evaluation: Any, *conditions: str, **options: Any) -> Check:
+def check(
+    evaluation: Evaluation | ClassEvaluation | Comparison | ClassComparison | TableSource,
+    *conditions: str,
+    **options: Any,
+) -> Check:
     """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
 
     A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
@@ -373,15 +373,39 @@ class VerbCall:
     """What one call of a verb was given, by the names of its arguments."""
 
     def __init__(self, verb: Callable[..., Any], values: Mapping[str, Any]) -> None:
-        named = {name: value for name, value in values.items() if name != "options"} | values["options"]
-        for name in named.keys() - _defaults(verb).keys():
+        given = {name: value for name, value in values.items() if name != "options"} | values["options"]
+        for name in given.keys() - _defaults(verb).keys():
             raise TypeError(f"{verb.__name__}() got an unexpected keyword argument {name!r}")
-        self.verb, self.values = verb, _defaults(verb) | named
-        arrays, table = f"{verb.__name__}(y, p)", f"{verb.__name__}(df, label='y', score='p')"
-        self._two_ways = f"pass arrays alone, {arrays}, or name every column of one table, {table}"
+        self.verb, self.values = verb, _defaults(verb) | given
+        ways = f"{verb.__name__}(y, p)", f"{verb.__name__}(df, label='y', score='p')"
+        self._two_ways = f"pass arrays alone, {ways[0]}, or name every column of one table, {ways[1]}"
         self.compares = "scores" in values
         self.scores_argument = "scores" if self.compares else "y_score"
-        self.names_columns = self._names_columns()
+        self.counts = bool(self.given(*_COUNTS))  # columns of counts are named
+        # Whether columns of a table are named; a call that has arrays too is an error.
+        named, arrays = self.given(*_TABLE), self.given(self.scores_argument, "sample_weight")
+        scores = self.values[self.scores_argument]
+        if isinstance(scores, str):
+            raise InputError(self.scores_argument, f"is {show(scores)}, a name", "name the column with {score}")
+        for name in [] if named and arrays else self.given(*_ROWS):
+            value, several = self.values[name], name in ("by", "predicted")
+            if not named and isinstance(value, str):
+                named.append(name)
+            elif named and isinstance(value, list | tuple) and several:
+                check_columns(value, name)
+            elif named and not isinstance(value, str | int | float | Mapping if several else str | int | float):
+                arrays.append(name)
+            elif named and not isinstance(value, Mapping) and (name != "inclusion" or isinstance(value, bool)):
+                check_column(value, name)
+        if named and arrays:
+            problem = f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}"
+            raise InputError(None, problem, self._two_ways)
+        # with nothing named, perhaps counts that describe themselves
+        self.names_columns = bool(named) or not self.given(self.scores_argument, "predicted")
+        if self.names_columns and not named:
+            table = self.values["y_true"]
+            if not isinstance(table, str | os.PathLike | Mapping) and not hasattr(table, "columns"):
+                raise self.lacks_columns()
 
     def __getattr__(self, name: str) -> Any:
         """An argument of the verb; None if the other verb has it."""
@@ -405,42 +429,11 @@ class VerbCall:
         """Some of the options."""
         return {name: self.values[name] for name in names}
 
-    def _names_columns(self) -> bool:
-        """Whether columns of a table are named; raises an error for a call that has arrays too."""
-        named, arrays = self.given(*_TABLE), self.given(self.scores_argument, "sample_weight")
-        scores = self.values[self.scores_argument]
-        if isinstance(scores, str):
-            raise InputError(self.scores_argument, f"is {show(scores)}, a name", "name the column with {score}")
-        for name in [] if named and arrays else self.given(*_ROWS):
-            value, several = self.values[name], name in ("by", "predicted")
-            if not named and isinstance(value, str):
-                named.append(name)
-            elif named and isinstance(value, list | tuple) and several:
-                check_columns(value, name)
-            elif named and not isinstance(value, str | int | float | Mapping if several else str | int | float):
-                arrays.append(name)
-            elif named and not isinstance(value, Mapping) and (name != "inclusion" or isinstance(value, bool)):
-                check_column(value, name)
-        if named and arrays:
-            problem = f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}"
-            raise InputError(None, problem, self._two_ways)
-        if not named and not self.given(self.scores_argument, "predicted"):
-            table = self.values["y_true"]
-            if not isinstance(table, str | os.PathLike | Mapping) and not hasattr(table, "columns"):
-                raise self.lacks_columns()
-            return True  # perhaps counts that describe themselves
-        return bool(named)
-
     def lacks_columns(self) -> InputError:
         """The error for rows whose labels are not named."""
         if self.given(*_TABLE):
             return InputError("label", "is missing", "name the column of labels, or {positives} and {rows} of counts")
         return InputError(self.scores_argument, "is missing", self._two_ways)
-
-    @property
-    def counts(self) -> bool:
-        """Whether columns of counts are named."""
-        return bool(self.given(*_COUNTS))
 
     def settings(self, *, several: bool = False) -> Settings:
         """How intervals are made; raises an error for options that are not for so many classes."""
@@ -448,7 +441,7 @@ class VerbCall:
             rule, why, remedy = CLASS_INTERVAL, "is for two classes, and here are several", "leave it out"
             self.refuse(*_TWO_CLASSES, why=why, remedy=f"{remedy}; ev.of(label) evaluates one class against the rest")
         else:
-            rule = check_paired_interval if self.compares else INTERVAL
+            rule = INTERVAL
             self.refuse(*_SEVERAL_CLASSES, why="is for several classes, and here are the scores of one")
             if self.worth is not None:
                 self.refuse("prevalence", "paired", why="does not go with {worth}")
@@ -458,6 +451,10 @@ class VerbCall:
                 raise InputError("measures", "is empty, and models are compared in each segment", "name at least one")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples
         interval = rule(self.interval, "interval")
+        paired = (None, "auto", "delong", *BY_REPLICATES)  # others are for a single share or a single area
+        if self.compares and not several and interval not in paired:
+            remedy = f"choose one of {', '.join(filter(None, paired))}; evaluate() takes {interval!r}"
+            raise InputError("interval", f"is {interval!r}, which no difference between models has", remedy)
         return Settings(interval, self.level, drawn, self.seed, self.stratify, progress=self.progress)
 
 
@@ -509,7 +506,10 @@ def judge(
 ) -> Any:
     """The evaluation of one model, or the comparison of several, on checked samples, with facts of their table."""
     how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
-    facts["positive_name"] = positive_name(call.pos_label, call.label)
+    if isinstance(call.pos_label, str) and wanted_number(call.pos_label) is None:  # a word, which needs its column …
+        plain = call.pos_label.strip().lower() in ("yes", "y", "true", "t", "positive", "pos")  # … if it means little
+        named = "" if call.label is None else f"{call.label} = {call.pos_label}"
+        facts["positive_name"] = named if plain else call.pos_label
     if call.compares:
         from .comparison import compare_samples
 
@@ -522,14 +522,6 @@ def judge(
     from .segments import in_segments
 
     return in_segments(overall, by)
-
-
-def positive_name(pos_label: Any, column: str | None) -> str:
-    """What the positives are called: their label if it is a word, with its column if the word alone means little."""
-    if not isinstance(pos_label, str) or wanted_number(pos_label) is not None:
-        return ""
-    plain = pos_label.strip().lower() in ("yes", "y", "true", "t", "positive", "pos")
-    return "" if plain and column is None else f"{column} = {pos_label}" if plain else pos_label
 
 
 def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name: str) -> Evaluation:

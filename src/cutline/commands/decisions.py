@@ -17,7 +17,7 @@ from ..errors import InputError, listed, show
 from ..runtime import is_stream, write_whole
 from ..table import Table
 from . import options as o
-from .options import choice, command, option, share
+from .options import choice, column, command, option, share
 from .output import Report, emit, note, settings_line
 from .reading import load, load_models, one_score, opened
 
@@ -117,6 +117,47 @@ def plan(asked: PlanArguments) -> Report:
         **asked.named("cost", "value", "budget", "quota", "level", "resamples", "seed"),
     }
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve))
+
+
+class UpliftArguments(
+    o.Arguments, takes=["file", "scores", "positive", "level", *o.READING, *o.PRINTED, "html", "plot"]
+):
+    """The options of ``uplift``."""
+
+    treated: str = column("Column that tells which rows were treated, 1 or 0 (see --positive).", required=True)
+    outcome: str = column("Column with what came of each row: 0 or 1, or an amount.", required=True)
+    propensity: str | None = column("Column with the probability of each row to be treated (default: one for all).")
+    quota: Any = option(
+        "Cases to treat: 200 or 20%.", callback=o.parsed(o.read_quota), default="20%", show_default=True, metavar="N|P%"
+    )
+
+
+@command(
+    UpliftArguments,
+    """\
+  cutline uplift trial.csv --treated mailed --outcome bought --score p
+  cutline uplift trial.csv --treated mailed --outcome bought --score p --score q --quota 10% --html uplift.html
+""",
+)
+def uplift(asked: UpliftArguments) -> Report:
+    """Estimate what treating the cases with the highest scores brings, from a randomised trial.
+
+    FILE has one row per case: whether it was treated, what came of it, and its score. Several scores are compared on
+    the same rows.
+    """
+    from ..decide.targeting import uplift as uplift_of
+    from ..sources.profiles import matching
+
+    if not asked.scores:
+        raise InputError("score", "is missing", "name the column of each targeting score with {score}")
+    columns: dict[str, Any] = asked.named("treated", "outcome", "propensity")
+    with opened(asked) as table:
+        names = [name for pattern in asked.scores for name in matching(table, pattern)]
+        score: Any = names if len(names) > 1 else names[0]
+        how: dict[str, Any] = {"pos_label": asked.pos_label, "quota": asked.quota, "level": asked.level}
+        made: Any = uplift_of(table, **columns, score=score, **how)
+    facts = {"file": asked.file, **columns, "score": ", ".join(names)}
+    return Report(made, facts, {"quota": asked.quota, "level": asked.level}, made.to_dict, page=made.to_html)
 
 
 def _stages(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> list[tuple[str, Any]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError, listed, show
-from ..table import pluralize
+from ..table import Section, as_plain, pluralize
 from . import options as o
 from .options import COMMAND_LINE, argument, column, command, option, refuse
 from .output import Report, note
@@ -46,13 +47,19 @@ _TWO_CLASSES = (
         "by",
         "batch",
     ),
-    *("inclusion", "approximate", "tolerance"),
+    *("inclusion", "approximate", "tolerance", *o.GOALS, "calibration", "swaps", "consistency"),
 )
 NOT_SAMPLED = (
     *("list_size", "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
-    *("order", "ordered"),
+    *("order", "ordered", *o.GOALS, "calibration"),
 )
 _OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "cut_by", "approximate", "tolerance", "weight")
+_OF_WORTH = ["value_captured", "value_recall", "value_per_place"]  # what amounts add to a short table
+_ALSO = {
+    "calibration": "Are the probabilities right?",
+    "swaps": "Who enters the list, and who leaves it",
+    "consistency": "May a ranking decide between them?",
+}
 _ONE_CLASS = "name one class with {pos_label} and its column with {score}, or leave it out"
 
 
@@ -61,10 +68,6 @@ class JudgeArguments(o.Arguments):
 
     cost: str | None = column("With --worth: column with what each row costs.")
 
-    def of_worth(self, facts: Mapping[str, Any]) -> list[str]:
-        """What --worth, or the worth in counts, adds to a short table."""
-        return [] if "worth" not in facts else ["value_captured", "value_recall", "value_per_place"]
-
     def check(self) -> None:
         """What goes with nothing else that was given is an error, before anything is computed."""
         if self.list_size is not None:
@@ -72,8 +75,11 @@ class JudgeArguments(o.Arguments):
         if self.no_intervals and self.interval is not None:
             raise InputError("interval", "does not go with --no-intervals", "leave one of them out")
 
-    def request(self) -> dict[str, Any]:
-        """What the library's verbs take of a table, beside the columns of labels and scores."""
+    def request(self, *, labels: bool = False) -> dict[str, Any]:
+        """What the library's verbs take of a table, beside the columns of labels and scores.
+
+        ``labels``: with how labels of two classes are read.
+        """
         taken = self.named("weight", "worth", "decimal", "prevalence", "batch", "threshold", "quota", "missing")
         taken |= {"cost": self.cost, "clusters": self.cluster}
         taken |= {"by": list(self.by) or None, "measures": list(self.measures) or None, **self.drawn}
@@ -82,12 +88,10 @@ class JudgeArguments(o.Arguments):
             taken["n_resamples"] = None  # a stream has a default of its own
         if self.engine != "auto":
             taken["stream"] = self.engine == "duckdb"
+        if labels:
+            taken |= {"pos_label": self.pos_label, "neg_label": negative_labels(self), "cut_by": self.cut_by}
+            taken |= {"negate": list(self.negate) or False, "ignore_case": self.ignore_case}
         return taken
-
-    def of_labels(self) -> dict[str, Any]:
-        """How labels of two classes are read, as the library's verbs take it."""
-        taken = {"pos_label": self.pos_label, "neg_label": negative_labels(self), "cut_by": self.cut_by}
-        return {**taken, "negate": list(self.negate) or False, "ignore_case": self.ignore_case}
 
     def for_classes(self) -> dict[str, Any]:
         """What the library's verbs take of a table of several classes."""
@@ -96,7 +100,7 @@ class JudgeArguments(o.Arguments):
         return {**taken, "classes": self.order, "ordered": bool(self.ordered or self.order)}
 
 
-class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED]):
+class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclusion", *_JUDGED, *o.GOALS]):
     """The options of ``evaluate``."""
 
     more: tuple[str, ...] = argument(nargs=-1, type=o.InputFile(), metavar="[COUNTS]...")
@@ -120,6 +124,20 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
         metavar="COLUMN|P",
         section="Columns",
     )
+    calibration: bool = option("Also: are the probabilities right?", section="Output")
+
+    def goal(self) -> dict[str, float]:
+        """What the cut is to reach or to keep, if that was given: one thing, in place of a quota or a threshold."""
+        goal = self.named(*o.GOALS)
+        given = [*goal, *self.named("quota", "threshold")]
+        if goal and len(given) > 1:
+            raise InputError(None, f"--{' and --'.join(given)} each set the cut", "give one of them")
+        if goal:
+            refuse(self, ("by",), f"does not go with --{given[0]}, which is met for all rows together")
+        if "precision" in goal and self.prevalence is not None:
+            problem = "moves precision, and the cut is found in the file's own"
+            raise InputError("prevalence", problem, "give a {threshold}")
+        return goal
 
 
 @command(
@@ -128,6 +146,7 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
   cutline evaluate scores.csv
   cutline evaluate scores.csv --label y --score p --quota 200 --html report.html
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
+  cutline evaluate scores.csv --label y --score p --recall 80% --calibration
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
   cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
@@ -150,11 +169,11 @@ def evaluate(asked: EvaluateArguments) -> Report:
     empty; cutline label-plan writes such a file. With --positives FILE has counts: each row stands for so many cases
     with one score; cutline sql prints the query that makes them in a warehouse.
     """
-    from ..catalogue.declare import measures
     from ..present.words import default_measures
     from ..verbs import evaluate as evaluate_rows
 
     asked.check()
+    goal, beside = asked.goal(), list[Section]()
     sampled = asked.inclusion is not None
     if sampled:
         refuse(asked, NOT_SAMPLED, "cannot be used with --inclusion", "leave one of them out")
@@ -183,8 +202,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             scores = [] if asked.score is None else [one_score(table, asked.score)]
             columns = choose_columns(table, asked, scores)
             facts = facts_of(asked, columns)
-            taken = {"label": columns.label, "score": columns.scores[0], **asked.of_labels()}
-            taken |= asked.request()
+            taken = {"label": columns.label, "score": columns.scores[0], **asked.request(labels=True)}
             if asked.approximate or asked.tolerance is not None:
                 taken |= {"exact": False, "tolerance": asked.tolerance}
             if asked.inclusion is not None:
@@ -193,28 +211,32 @@ def evaluate(asked: EvaluateArguments) -> Report:
                 except ValueError:
                     taken["inclusion"] = table.column(asked.inclusion, "inclusion").name
         if asked.by or facts.get("by"):
+            refuse(asked, ("calibration",), "does not go with segments")
             return _evaluate_segments(table, asked, facts, taken)
+        if goal:
+            how = {**taken, "measures": ["roc_auc"], "interval": None}
+            taken["threshold"] = evaluate_rows(table, **how).at(**goal).threshold
+            ((name, value),) = goal.items()
+            word, end = ("false positive rate", "most") if name == "fpr" else (name, "least")
+            said = (
+                f"Of all cuts with a {word} of at {end} {100 * value:.4g}%, score > {taken['threshold']:.6g} selects "
+            )
+            said += f"the {'fewest' if name == 'recall' else 'most'} cases. To keep it on new data: cutline cut "
+            beside, facts = [Section("goal", [f"{said}--{name} {value:g} --confidence 0.9."])], {**facts, **goal}
         few = None  # the measures of a short table
         if asked.form in ("table", "markdown") and not asked.everything and not asked.measures:
-            few = default_measures(asked.quota) + asked.of_worth(facts)
-        if asked.html is None:  # the page shows every measure
-            taken["measures"] = few or taken["measures"]
+            few = default_measures(asked.quota) + _OF_WORTH * ("worth" in facts)
+        taken["measures"] = few or taken["measures"]
         ev = evaluate_rows(table, **taken)
+    also = {"calibration": [ev.calibration()]} if asked.calibration else {}
     if sampled:
         facts |= {"inclusion": asked.inclusion, "labelled": ev.facts["labelled"]}
-    shown = ev
-    if few is not None and asked.html is not None:
-        from ..evaluation import choose_specs
-
-        # as it was asked for: measures are named by 10%, not by the number that it comes to
-        keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=asked.quota)]
-        shown = replace(ev, estimates={k: ev.estimates[k] for k in keys}, specs={k: ev.specs[k] for k in keys})
 
     def document() -> dict[str, Any]:
         from ..present.words import cut_point
 
-        point = cut_point(shown)
-        content: dict[str, Any] = shown.to_dict()
+        point = cut_point(ev)
+        content: dict[str, Any] = ev.to_dict()
         if point is not None:
             content["operating_point"] = point.to_dict()
         if asked.list_size is not None:
@@ -224,10 +246,17 @@ def evaluate(asked: EvaluateArguments) -> Report:
             content["batch_rules"] = {key: value for key, value in rules.items() if key != "batches"}
         return content
 
-    number = sum(measure.of_one_score and not measure.own for measure in measures())
+    number = _offered() if few else 0
     more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"] if few else []
-    how = {"measures": asked.measures, "list_size": asked.list_size}
-    return _report(shown, facts, asked, document, more=more, every=ev, all_measures=asked.everything, **how)
+    how = {"measures": asked.measures, "list_size": asked.list_size, "all_measures": asked.everything}
+    return _report(ev, facts, asked, document, more=more, offered=number, also=also, beside=beside, **how)
+
+
+def _offered() -> int:
+    """How many measures of one score there are."""
+    from ..catalogue.declare import measures
+
+    return sum(measure.of_one_score and not measure.own for measure in measures())
 
 
 def _report(
@@ -237,13 +266,21 @@ def _report(
     document: Any = None,
     rows: Any = None,
     more: Sequence[str] = (),
-    every: Any = None,
+    offered: int = 0,
+    also: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+    beside: Sequence[Section] = (),
     **shown: Any,
 ) -> Report:
     """The report of one model or of several, of all rows or by segment; ``shown``: what its sections take.
 
-    ``every``: the result of the page and the picture, which may have more than what is printed.
+    ``offered``: how many measures there are, where some were evaluated. ``also``: the results that options add, which
+    its sections take as ``beside``.
     """
+    for name, others in also.items():
+        parts = [part for other in others for section in other.sections() for part in section.parts]
+        beside = [*beside, Section(name, parts, _ALSO[name])]
+    if beside:
+        shown["beside"] = beside
     whole = getattr(result, "overall", result)
     first = getattr(whole, "first", whole)
     say_read(getattr(first, "understood", ""))
@@ -257,8 +294,10 @@ def _report(
 
     def page(path: str) -> None:
         source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
-        how = {name: shown[name] for name in ("measures", "list_size") if "list_size" in shown}
-        (result if every is None else every).to_html(path, source=source, **how, **asked.error_costs())
+        how: dict[str, Any] = {"offered": offered} if offered else {}
+        if "list_size" in shown:
+            how |= {name: shown[name] for name in ("measures", "list_size", "beside") if name in shown}
+        result.to_html(path, source=source, all_measures=asked.everything, **how, **asked.error_costs())
 
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
@@ -266,9 +305,12 @@ def _report(
         options: dict[str, Any] = {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
         if asked.threshold is not None and kind in ("roc", "precision_recall", "histogram"):
             options["threshold"] = asked.threshold
-        write_picture(result if every is None else every, path, kind, **options)
+        write_picture(result, path, kind, **options)
 
-    return Report(result, facts, settings, document, rows, sections, more, page, draw, status)
+    def content() -> dict[str, Any]:
+        return {**document(), **{name: as_plain(others) for name, others in also.items()}}
+
+    return Report(result, facts, settings, content if also else document, rows, sections, more, page, draw, status)
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -291,15 +333,10 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
     from ..verbs import evaluate as evaluate_rows
 
     few = not asked.everything and not asked.measures
-    short = {"measures": default_measures(taken.get("quota")) + asked.of_worth(facts)} if few else {}
-
-    def made(**others: Any) -> Any:
-        seg = evaluate_rows(table, **{**taken, **others}).segments
-        order = asked.order or (list(seg) if asked.ordered else None)
-        return seg.shown_with(order=order)
-
-    seg = made(**short)
-    every = made() if few and asked.html is not None else seg  # the page shows every measure
+    if few:
+        taken["measures"] = default_measures(taken.get("quota")) + _OF_WORTH * ("worth" in facts)
+    seg: Any = evaluate_rows(table, **taken).segments
+    seg = seg.shown_with(order=asked.order or (list(seg) if asked.ordered else None))
 
     def document() -> dict[str, Any]:
         content: dict[str, Any] = seg.to_dict()
@@ -308,8 +345,8 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
         return content
 
     more = ["--all (every measure and difference)", "--html report.html"]
-    shown = {"all_measures": asked.everything, "measures": asked.measures}
-    return _report(seg, facts, asked, document, more=more, every=every, **shown)
+    shown: dict[str, Any] = {"all_measures": asked.everything, "measures": asked.measures}
+    return _report(seg, facts, asked, document, more=more, offered=_offered() if few else 0, **shown)
 
 
 # ----------------------------------------------------------------------------------------------- several classes
@@ -318,6 +355,7 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
 def _find_classes(table: Any, asked: EvaluateArguments) -> dict[str, Any] | None:
     """The columns of several classes, if the file is about them; a named positive class asks for two."""
     from ..sources.class_matrix import find_class_columns
+    from ..sources.profiles import is_pattern
 
     # with segments, an order is that of the segments
     told = [*asked.named("predicted"), *([] if asked.by else asked.given & {"order", "ordered"})]
@@ -326,7 +364,9 @@ def _find_classes(table: Any, asked: EvaluateArguments) -> dict[str, Any] | None
             raise InputError(told[0], "is for several classes, {pos_label} for two", "leave one of them out")
         return None
     taken = [name for name in (asked.weight, asked.batch, asked.cluster, *asked.by) if name]
-    classes = find_class_columns(table, asked.label, asked.score, asked.predicted, taken)
+    classes = None
+    if asked.score is None or is_pattern(table, asked.score):  # one column is the score of two classes
+        classes = find_class_columns(table, asked.label, asked.score, asked.predicted, taken)
     if classes is None:
         if told:
             problem = f"{table.name}: --{told[0]} is for several classes, but no score column for each class was found"
@@ -355,9 +395,7 @@ def _evaluate_classes(table: Any, asked: EvaluateArguments, columns: dict[str, A
 # ------------------------------------------------------------------------------------------------------ comparison
 
 
-class CompareArguments(
-    JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *o.ERROR_COSTS, "margin", "pairs", "why"]
-):
+class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *o.ERROR_COSTS]):
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
@@ -367,6 +405,13 @@ class CompareArguments(
         section="Output",
     )
     why: bool = option("Explain how the model for each goal is chosen.", section="Output")
+    swaps: tuple[str, str] | None = option(
+        "Also: who enters and who leaves the list at --quota if NEW replaces OLD.",
+        nargs=2,
+        metavar="OLD NEW",
+        section="Output",
+    )
+    consistency: bool = option("Also: may a ranking decide which model makes fewer errors?", section="Output")
 
 
 @command(
@@ -375,6 +420,7 @@ class CompareArguments(
   cutline compare scores.csv --quota 20
   cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
   cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
+  cutline compare scores.csv --label y --score tree --score network --quota 20 --swaps tree network
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
   cutline compare joint.csv --quota 500
 """,
@@ -400,22 +446,30 @@ def compare(asked: CompareArguments) -> Report:
         counted = counts_named(table, asked)
         if counted is not None:
             refuse(asked, _OF_ROWS, "does not go with counts")
-            taken: dict[str, Any] = {"score": list(asked.scores) or None, **asked.named(*o.COUNTS)}
+            taken: dict[str, Any] = {"score": list(asked.scores) or None, **asked.named(*o.COUNTS), **asked.request()}
             facts = {**counted.facts, "score": ", ".join(asked.scores) or counted.score}
         else:
             columns = choose_columns(table, asked, asked.scores, several=True)
             if len(columns.scores) < 2:
                 problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
                 raise InputError(None, problem, "name them with {score}")
-            taken = {"label": columns.label, "score": columns.scores, **asked.of_labels()}
+            taken = {"label": columns.label, "score": columns.scores, **asked.request(labels=True)}
             facts = facts_of(asked, columns)
-        made = compare_models(table, margin=asked.margin, **taken, **asked.request())
+        made = compare_models(table, margin=asked.margin, **taken)
         by = asked.by or facts.get("by")
         cheapest = made.cheapest(**costs) if costs and not by else None
+        also: dict[str, list[Any]] = {}
+        if by:
+            refuse(asked, ("swaps", "consistency"), "does not go with segments")
+        if asked.swaps is not None:
+            also["swaps"] = [made.swaps(*asked.swaps)]
+        if asked.consistency:
+            also["consistency"] = [made.consistency(*pair) for pair in combinations(made, 2)]
     if by:
         seg = made.segments
         rows = lambda: seg.differences().to_dicts()  # noqa: E731
-        return _report(seg, facts, asked, rows=rows, all_measures=asked.everything)
+        more = [] if asked.everything else ["--all (every measure and difference)", "--html report.html"]
+        return _report(seg, facts, asked, rows=rows, more=more, all_measures=asked.everything)
 
     def document() -> dict[str, Any]:
         from ..present.words import dominance_of
@@ -427,10 +481,10 @@ def compare(asked: CompareArguments) -> Report:
             content["list_size_points"] = {name: ev.at(**how).to_dict() for name, ev in made.items()}
         return content
 
-    how = {"measures": asked.measures, "list_size": asked.list_size}
-    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
+    how: dict[str, Any] = {"measures": asked.measures, "list_size": asked.list_size}
+    how |= {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
     more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
-    return _report(made, facts, asked, document, lambda: list(made.differences), more, **how, **shown)
+    return _report(made, facts, asked, document, lambda: list(made.differences), more, also=also, **how)
 
 
 def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
@@ -446,7 +500,7 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     say_read("", dropped, len(made.first.sample))
     facts = {key: value for key, value in {"file": asked.file, "label": label, **models}.items() if value}
     more = ["--pairs", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
-    shown = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": dropped}
+    shown: dict[str, Any] = {"all_measures": asked.everything, "pairs": asked.pairs, "dropped": dropped}
     return _report(made, facts, asked, more=more, **shown)
 
 

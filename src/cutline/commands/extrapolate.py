@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..table import Section
 from ..validate import check_whole
 from . import options as o
-from .options import choice, command, option, refuse_others, share
+from .options import choice, command, option, share
 from .output import Report, note
 from .reading import complete_rows, opened
 
@@ -101,13 +101,15 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     With --costs, it prints the expected cost per case. With --review, it prints the share of errors that is found by
     reviewing the least certain answers.
     """
-    from .. import extrapolation as growth
+    from ..extrapolation import extrapolate as answer
     from ..extrapolation.extrapolator import find_method
 
     kind = next((name for name in _KINDS if name in asked.given), "scores")
-    meant, verb = _KINDS[kind]
+    meant = _KINDS[kind]
     beside = "a score for each class" if kind == "scores" else f"--{kind}"
-    refuse_others(asked, (*_EVERY_KIND, *meant), f"does not apply with {beside}", "")
+    for param in click.get_current_context().command.params:
+        if param.name in asked.given and param.name not in (*_EVERY_KIND, *meant):
+            raise InputError(None, f"{max(param.opts, key=len)} does not apply with {beside}", "")
     if asked.until is not None and not 0.0 < asked.until <= 1.0:
         raise InputError("until", f"is {asked.until:g}", "give an accuracy above 0 and at most 1")
     if check_whole(asked.top, "top", 1) > 1 and asked.half_width is not None:
@@ -123,11 +125,11 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
         data = _from_scores(table, asked)
     data |= {"k": asked.classes or None, "ties": asked.ties, **asked.drawn}
     how: dict[str, Any] = {}
-    if verb == "extrapolate":
+    if kind == "scores":
         data |= {"method": asked.method, "interval": not asked.no_intervals}
         if not compares:
             how = {"top": asked.top, "until": asked.until, "half_width": asked.half_width}
-    result = getattr(growth, verb)(**data)
+    result = answer(**data)
     for sentence in result.notes:
         note(f"note: {sentence}")
     if asked.top > 1 and asked.plot is not None:
@@ -184,7 +186,7 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
                 problem = "does not have one row for each class"
                 raise InputError("costs", problem, "name the classes in its first column")
             prices = read_matrix(other, names, asked.decimal)
-        data["cost"] = prices[[rows.index(name) for name in names]]
+        data["costs"] = prices[[rows.index(name) for name in names]]
     if asked.review is not None:
         data["review"] = asked.review
     return data | ({"candidates": True} if asked.candidates else {})
@@ -211,9 +213,9 @@ def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | N
     return {"scores": matrix, "labels": labels, "classes": names, "distance": asked.distance}
 
 
-# What is asked of FILE: the options that this kind of question takes, and the function that answers.
-_KINDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "review": (("distance", "review"), "extrapolate_review"),
-    "costs": (("distance", "groups", "costs"), "extrapolate_cost"),
-    "scores": (("distance", "groups", "candidates", *_ACCURACY), "extrapolate"),
+# What is asked of FILE: the options that this kind of question takes.
+_KINDS: dict[str, tuple[str, ...]] = {
+    "review": ("distance", "review"),
+    "costs": ("distance", "groups", "costs"),
+    "scores": ("distance", "groups", "candidates", *_ACCURACY),
 }

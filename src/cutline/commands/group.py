@@ -32,6 +32,7 @@ SECTIONS = {
         "select": ("decisions", "Choose the best rows for a number of places."),
         "cut": ("decisions", "Find a threshold for a recall, a precision or costs."),
         "plan": ("decisions", "Choose how many to take, given costs and values."),
+        "uplift": ("decisions", "Choose whom to treat, from a randomised trial."),
     },
     "More": {
         "measures": ("start", "List the measures, or explain one."),

@@ -12,7 +12,7 @@ A command takes one object whose attributes are what the user typed, by name and
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, get_args
@@ -372,24 +372,22 @@ class Command(click.Command):
         self.options, self.function = options, function
         self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
         self.sections: dict[str, list[click.Parameter]] = {section: [] for section in SECTIONS}
-        super().__init__(params=list(self._parameters()), help=function.__doc__, **how)
-
-    def _parameters(self) -> Iterator[click.Parameter]:
-        for name, declaration in declared(self.options).items():
-            how = declaration.how
+        params: list[click.Parameter] = []
+        for name, declaration in declared(options).items():
+            settings = declaration.how
             if declaration.is_argument:
-                yield click.Argument([name], **how)
+                params.append(click.Argument([name], **settings))
                 continue
-            home: Any = next(options for options in self.options.__mro__ if name in vars(options))
+            home: Any = next(kind for kind in options.__mro__ if name in vars(kind))
             typed = home.__annotations__[name].removesuffix(" | None")
             if typed == "bool":
-                how = how | {"is_flag": True}
-            elif not {"type", "callback"} & how.keys():
-                how = how | {"type": {"int": int, "float": float}.get(typed)}
-            typed_option = click.Option([*(declaration.flags or [declaration.flag(name)]), name], **how)
+                settings = settings | {"is_flag": True}
+            elif not {"type", "callback"} & settings.keys():
+                settings = settings | {"type": {"int": int, "float": float}.get(typed)}
+            params.append(click.Option([*(declaration.flags or [declaration.flag(name)]), name], **settings))
             by_name = (title for title, names in SECTIONS.items() if name in names)
-            self.sections[declaration.section or next(by_name, "Options")].append(typed_option)
-            yield typed_option
+            self.sections[declaration.section or next(by_name, "Options")].append(params[-1])
+        super().__init__(params=params, help=function.__doc__, **how)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section."""
@@ -443,10 +441,3 @@ def refuse(asked: Arguments, names: Sequence[str], problem: str, remedy: str = "
     for name in names:
         if name in asked.given:
             raise InputError(name, problem, remedy)
-
-
-def refuse_others(asked: Arguments, meant: Sequence[str], problem: str, remedy: str) -> None:
-    """Raise an error for an option that was given and has no meaning here: one that is not among these."""
-    for param in click.get_current_context().command.params:
-        if param.name in asked.given and param.name not in meant:
-            raise InputError(None, f"{max(param.opts, key=len)} {problem}", remedy)

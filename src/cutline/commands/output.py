@@ -70,7 +70,15 @@ def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None
     goals: list[tuple[str, str | int]] = [("standard output", 1), *outputs.items()]
     for option, goal in goals:
         if isinstance(goal, str):
-            _check_writable(goal, option)
+            folder, problem = os.path.dirname(os.path.realpath(goal)), ""
+            if not goal or os.path.isdir(goal):
+                problem = "that is a folder" if goal else "that is not the name of a file"
+            elif not is_stream(goal) and not os.path.isdir(folder):
+                problem = f"folder {folder} does not exist"
+            elif not os.access(goal if os.path.exists(goal) else folder, os.W_OK):
+                problem = "it cannot be written to"
+            if problem:
+                raise InputError(None, problem, "give another name", where=f"{option} {goal}")
         words = taken.setdefault(_identity(goal), f"is written by {option}, too")
         is_stdout = option == "standard output" or is_stream(str(goal))  # /dev/stdout is meant to be that
         if words and not words.startswith(f"is written by {'standard output' if is_stdout else option}"):
@@ -86,19 +94,6 @@ def _identity(name: str | int) -> Any:
     except (OSError, ValueError):
         return str(name) if isinstance(name, int) else os.path.realpath(name).casefold()
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
-
-
-def _check_writable(path: str, option: str) -> None:
-    """Raise an error for a path that cannot be written."""
-    folder, problem = os.path.dirname(os.path.realpath(path)), ""
-    if not path or os.path.isdir(path):
-        problem = "that is a folder" if path else "that is not the name of a file"
-    elif not is_stream(path) and not os.path.isdir(folder):
-        problem = f"folder {folder} does not exist"
-    elif not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        problem = "it cannot be written to"
-    if problem:
-        raise InputError(None, problem, "give another name", where=f"{option} {path}")
 
 
 def check_extra(extra: str, *modules: str) -> None:

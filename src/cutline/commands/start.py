@@ -101,6 +101,7 @@ class MeasuresArguments(o.Arguments, takes=["name", "family", "form"]):
   cutline measures pem
   cutline measures log_loss --family classes
 """,
+    renames={"measure": "NAME"},
 )
 def measures(asked: MeasuresArguments) -> None:
     """List the measures, or explain the one called NAME (aliases such as sensitivity are known)."""

@@ -22,7 +22,7 @@ from ..inference.limits import t_quantile, two_sided_p
 from ..sources.arrays import as_column, as_numbers, read_labels
 from ..table import ByMeasure, DictResult, Figure, HasSections, Section, Table, ends, format_value, pluralize
 from ..types import Axes, Label, Labels, MeasureLike, Scores
-from ..validate import check_estimator, checked
+from ..validate import checked
 from ..verbs import evaluate
 from ..verdict import Models
 from .estimators import BOUNDARY, find_response, positive_class, scores_of
@@ -211,8 +211,10 @@ def evaluate_cv(
     if weights is not None and len(weights) != rows:
         raise different_lengths("sample_weight", len(weights), "y", rows)
     models = dict(estimator) if several else {type(estimator).__name__: estimator}
-    for model in models.values():
-        check_estimator(model, "estimator")
+    for model in models.values():  # what scikit-learn can clone and fit
+        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            remedy = "pass an estimator of scikit-learn, with fit and get_params"
+            raise InputError("estimator", f"is {show(model)}", remedy)
     quotas = [quota, *(spec.quota for spec in choose_specs(measures, threshold=threshold, quota=quota))]
     if any(isinstance(each, int) for each in quotas):
         message = "counts rows, which mean one thing in a fold and another in the whole"

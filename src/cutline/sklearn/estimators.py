@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError, UndefinedWarning, show
 from ..reference import documented
 from ..sources.arrays import as_column, is_positive
-from ..types import Label, Labels, Scores
+from ..types import Label, Labels, MeasureLike, Scores
 
 AUTO = ("predict_proba", "decision_function")
 BOUNDARY = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -142,7 +142,9 @@ def _check_labels(labels: Any, *, ordered: bool) -> None:
 
 
 @documented
-def scorer(measure: Any, *, pos_label: Label = None, response_method: Any = "auto") -> Callable[..., float]:
+def scorer(
+    measure: MeasureLike, *, pos_label: Label = None, response_method: str | Sequence[str] = "auto"
+) -> Callable[..., float]:
     """A scikit-learn scorer for a measure string: for ``scoring=`` in searches and cross-validation.
 
     What it reads of the estimator: a measure at a threshold without a threshold of its own reads the decisions of
