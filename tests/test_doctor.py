@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas
 import pytest
@@ -210,6 +212,24 @@ def _odd_files() -> dict[str, str]:
         "two labels": "".join(
             f"{a},{b},{c}\n" for a, b, c in [("y", "z", "p"), *((k % 2, k % 3 % 2, k / 60) for k in range(60))]
         ),
+        "one column": "p\n" + "".join(f"{rng.random():.3f}\n" for _ in range(40)),
+        "one label": "y\n" + "1\n0\n" * 20,
+        "words alone": "who,where\n" + "".join(f"n{k},{'NSEW'[k % 4]}\n" for k in range(40)),
+        "a mark of the byte order": "\ufeff" + plain,
+        "tabs and percentages": plain.replace(",0.", "\t").replace("y,p,q", "y\tp\tq"),
+        "a quote in a name": plain.replace("y,p,q", "it's,p,q"),
+        "a wide matrix of classes": _letters(rng, ("",), 40),
+        "a row of totals": "who,y,p\n"
+        + "".join(f"n{k},{k % 2},{rng.random():.3f}\n" for k in range(40))
+        + "Total,,20.5\n",
+        "labels spelled in several ways": _binary(rng, labels=("yes", "no", "Yes ", "NO")),
+        "counts": "score,positives,rows\n" + "".join(f"0.{k},{k + 1},{9 + k}\n" for k in range(1, 9)),
+        "counts of fraud": "region,p,fraud,n\n"
+        + "".join(f"{'NS'[k % 2]},0.{k // 2},{k},{20 + k % 5}\n" for k in range(2, 18)),
+        "counts of two classes": "pos;neg;p\n" + "".join(f"{k};{9 - k};0,{k}\n" for k in range(1, 9)),
+        "counts of buckets": "low,high,events,n\n" + "".join(f"0.{k},0.{k}9,{k + 2},30\n" for k in range(1, 9)),
+        "counts with a gap": "p,pos,n\n0.5,3,9\n,2,4\n0.25,2,8\n",
+        "counts that cannot be": "score,positives,rows\n0.25,9,4\n0.5,2,6\n0.75,3,8\n",
         "an index": ",y,p\n" + "".join(f"{k},{k % 2},{rng.random():.3f}\n" for k in range(40)),
         "few rows": "y,p\n1,0.5\n0,0.25\n",
     }
@@ -231,9 +251,56 @@ def test_every_command_that_it_gives_runs_and_fits_on_a_screen(kind: str, tmp_pa
         found = [line for line in done.stdout.splitlines() if line.startswith("Next: ")]
         if not found:
             assert "What to check:" in done.stdout
+            assert done.stdout.startswith("Nothing can be evaluated yet: see what to check below\n")
             return
         words = shlex.split(found[0].removeprefix("Next: "))
+        answers = {"doctor": "Choose the label first", "evaluate": "You can run cutline evaluate"}
+        answer = answers.get(words[1], "You can run cutline compare")
+        assert done.stdout.startswith(f"{answer}: see Next below\n")
     pytest.fail(f"the doctor goes round in circles: {words}")
+
+
+@pytest.mark.parametrize("how", ["evaluate", "compare", "gaps", "segments"])
+def test_counts_of_a_query_are_known(how: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    frame = pandas.DataFrame({"y": rng.integers(0, 2, 90), "p": rng.random(90), "q": rng.random(90), "r": "NS" * 45})
+    frame["r"] = list("NS" * 45)
+    frame.loc[: 3 if how == "gaps" else -1, "p"] = np.nan
+    asked: dict[str, Any] = {"score": ["p", "q"] if how == "compare" else "p"}
+    asked |= {"by": ["r"]} if how == "segments" else {}
+    query = cl.sql(dialect="duckdb", table="frame", label="y", **asked)
+    path = tmp_path / "counts.csv"
+    duckdb.sql(query).df().to_csv(path, index=False)
+    found = cl.doctor(path)
+    verb = "compare" if how == "compare" else "evaluate"
+    gaps = " --missing drop" if how == "gaps" else ""
+    assert found.command == f"cutline {verb} {path}{gaps}"
+    assert found.balance.startswith(f"counts of {86 if gaps else 90} cases, ")
+    assert run(*shlex.split(found.command)[1:], *FAST).exit_code == 0
+
+
+def test_counts_are_told_from_rows_by_what_they_contain(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(_odd_files()["counts of fraud"])
+    found = cl.doctor(path)
+    assert found.command == f"cutline evaluate {path} --score p --positives fraud --rows n"
+    roles = {row["column"]: row["could be"] for row in found.to_dicts()}
+    assert roles == {"region": "-", "p": "score", "fraud": "positives", "n": "rows"}
+    rng = np.random.default_rng(1)
+    rows = pandas.DataFrame({"y": rng.integers(0, 2, 60), "p": rng.random(60), "hits": rng.integers(0, 5, 60)})
+    rows["total"] = rows["hits"] + rng.integers(1, 9, 60)
+    assert cl.doctor(rows).command == "cutline evaluate FILE --label y --score p"
+
+
+@pytest.mark.parametrize("kind", ["plain", "counts", "a wide matrix of classes", "three values"])
+def test_every_command_for_a_workbook_runs(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.xlsx"
+    pytest.importorskip("openpyxl")
+    pandas.read_csv(io.StringIO(_odd_files()[kind])).to_excel(path, index=False)
+    command = cl.doctor(path).command
+    label = "y" if kind == "three values" else None
+    command = cl.doctor(path, label=label).command if label else command
+    assert run(*shlex.split(command)[1:], *FAST).exit_code == 0
 
 
 def test_models_of_several_classes_are_told_by_what_their_columns_begin_with(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 COLUMNS = ["what", "printed", "ours", "spread", "verdict"]
+GOLDEN = Path(__file__).parent / "golden" / "printed_results.json"
+PRINTED_RESULTS: list[dict[str, Any]] = json.loads(GOLDEN.read_text(encoding="utf-8"))["rows"]
 
 
 # --- Rosset ----------------------------------------------------------------------------------------------------
@@ -92,6 +95,29 @@ def test_a_run_of_the_papers_size_is_within_its_spread(
     power = rosset[0][design].counted(wins)
     assert power.picked.shape[0] == 20
     assert power[measure].value == pytest.approx(mean, abs=4 * spread)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in PRINTED_RESULTS if r["check"] == "simulation"], ids=lambda r: f"{r['place']}: {r['quantity']}"
+)
+def test_every_printed_number_of_rosset(rosset: Any, row: dict[str, Any]) -> None:
+    """Mean and SD of each over experiments of 20 training sets; a run of that size is within four SDs."""
+    first = row["place"] in ("section 4.1", "Table 1")
+    designs = {
+        "literal": "naive Bayes" if first else "K-NN",
+        "next_neighbour_decides_5_5_votes": "K-NN, next neighbour",
+    }
+    for reading, (mean, spread) in row["values"].items():
+        power = rosset[0][designs[reading]].counted("half" if first else "strict")
+        if row["place"].startswith("section"):
+            value = 100 * power.mean("error_rate", row["quantity"].split()[3])
+        else:
+            measure, _, statistic = row["quantity"].partition(": ")
+            share = 100 * power.picked[:, power.column({"MC": "error_rate", "LR": "linear_ranking"}[measure])]
+            enough = 100 if "100" in statistic else 80
+            times = np.count_nonzero(share >= enough - 1e-9)
+            value = {"avg": share.mean(), "min": share.min(), "times": times}[statistic.split()[0]]
+        assert value == pytest.approx(mean, abs=4 * spread), reading
 
 
 def test_error_rates_of_the_models(rosset: Any) -> None:
@@ -331,6 +357,10 @@ def test_toy_by_simulation_and_the_printed_formula() -> None:
     assert printed.mean() == pytest.approx(0.4355, abs=4 * printed.std() / 200)
     drawn = toy.by_drawing(0.7, 5, 40_000, rng)
     assert drawn == pytest.approx(AGA[0.7][3], abs=4 * np.sqrt(0.37 * 0.63 / 40_000))
+    (row,) = (r for r in PRINTED_RESULTS if r["check"] == "ga_as_printed")
+    for k, value in zip(range(2, 11), row["values"], strict=True):
+        means = toy.of_labels(row["rho"], rng.normal(size=(20_000, k)), as_printed=True)
+        assert means.mean() == pytest.approx(value, abs=4 * means.std() / np.sqrt(20_000))
     # one label set whose integral is known: (.3, −1.2, .9) gives .58968
     assert toy.of_labels(0.7, np.array([[0.3, -1.2, 0.9]]))[0] == pytest.approx(0.58968, abs=1e-5)
 

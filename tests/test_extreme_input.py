@@ -81,7 +81,7 @@ def test_measures_of_score_matrices_are_refused_for_one_score(call: Any) -> None
 
 @pytest.mark.parametrize("scores", [[1.7e308, -1.7e308, 0.0, 1.0], [5e-324, 0.0, 5e-324, 0.0], [1e308] * 4])
 def test_the_histogram_holds_every_case_of_the_widest_and_narrowest_scores(scores: list[float]) -> None:
-    from cutline.present.plot_data import score_histogram
+    from cutline.present.figures import score_histogram
 
     rows = score_histogram(cl.evaluate([1, 0, 1, 0], scores, measures=["roc_auc"])).to_dicts()
     assert sum(row["positives"] for row in rows) == sum(row["negatives"] for row in rows) == 2

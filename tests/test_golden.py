@@ -2,7 +2,8 @@
 
 `golden/*.json` has every printed number of Berrar's ten-case example and of Arbel & Rokach's Tables 2, 3 and 5
 with its place in the paper. Where the paper is wrong, the row marks it, names the erratum and has the right
-value; the erratum's text stands in the same file.
+value; the erratum's text stands in the same file. `printed_results.json` has the other results of three papers;
+those that are simulated are tested with the experiments (`test_experiments.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import oracle
 HERE = Path(__file__).parent / "golden"
 BERRAR = json.loads((HERE / "berrar.json").read_text(encoding="utf-8"))
 ARBEL = json.loads((HERE / "arbel_rokach.json").read_text(encoding="utf-8"))
+RESULTS = json.loads((HERE / "printed_results.json").read_text(encoding="utf-8"))
 
 B_Y = np.array(BERRAR["sample"]["y_true"])
 B_S = np.array(BERRAR["sample"]["y_score"])
@@ -180,6 +182,151 @@ def test_pem_by_the_corrected_equation_15() -> None:
     y, s = (ARBEL["samples"]["Table 2"][k] for k in ("y_true", "y_score"))
     total = math.fsum(cl.qrecall(y, s, quota=j) for j in range(1, 11))
     assert cl.pem(y, s) == pytest.approx((total - 11 / 2) / (6 / 2), rel=1e-12)
+
+
+# --- results of three papers -----------------------------------------------------------------------------------
+
+
+def half_unit(printed: str) -> float:
+    """Half of the last printed digit; the tables print 1 for what is 1 to all of their four digits."""
+    return 0.5 * 10.0 ** -(len(printed.partition(".")[2]) or 4)
+
+
+def rounded_or_cut(value: float, printed: str) -> bool:
+    return -half_unit(printed) - 1e-12 <= value - float(printed) < 2 * half_unit(printed)
+
+
+def score_list(text: str) -> tuple[list[int], list[int], list[int]]:
+    """Labels, scores and numbers of cases of a list written as "3x1/0 2/5": tied positives/negatives, best first."""
+    rows = []
+    for group in text.split():
+        times, _, counts = group.rpartition("x")
+        rows += [[int(count) for count in counts.split("/")]] * int(times or 1)
+    places = range(len(rows), 0, -1)
+    return [1, 0] * len(rows), [place for place in places for _ in (1, 0)], [count for row in rows for count in row]
+
+
+def labels(text: str) -> list[int]:
+    return [int(letter) for letter in text]
+
+
+def check_pem_of_auc(row: dict[str, Any]) -> None:
+    """PEM by the definition is 2 AUC - 1: what the product gives for a list with the printed AUC."""
+    auc, pems = row["printed"]["AUC"], row["printed"]["PEM"]
+    pems = pems if isinstance(pems, list) else [pems]
+    weight = [float(auc), 1.0, 1.0 - float(auc)]  # of the positives above and below one negative
+    value = cl.pem([1, 0, 1], [3, 2, 1], sample_weight=weight)
+    assert value == pytest.approx(row["value"], rel=1e-12, abs=1e-12)
+    tolerance = 2 * half_unit(auc) + math.fsum(map(half_unit, pems)) / len(pems) + 1e-12
+    mean = math.fsum(map(float, pems)) / len(pems)
+    assert (abs(value - mean) <= tolerance) is row["printed_is_right"]
+
+
+def check_score_list(row: dict[str, Any]) -> None:
+    """Weka's own scores give the printed AUC, and its orders of ties the printed PEM."""
+    y, s, w = score_list(RESULTS["lists"][row["quantity"]])
+    assert rounded_or_cut(cl.roc_auc(y, s, sample_weight=w), row["printed"]["AUC"])
+    if "PEM" in row["printed"]:
+        low, high = (cl.pem(y, s, sample_weight=w, ties=ties) for ties in ("worst", "best"))
+        assert low - 0.001 <= float(row["printed"]["PEM"]) <= high + 0.001
+
+
+def check_average_qrecall(row: dict[str, Any]) -> None:
+    """The one list that has the printed AUC and average hit rate; the printed value starts one place late (A5)."""
+    y = labels(row["labels"])
+    s, n_pos = range(len(y), 0, -1), sum(y)
+    assert rounded_or_cut(cl.average_hit_rate(y, s), row["printed"]["average hit rate"])
+    value, places = cl.average_qrecall(y, s), len(y) - n_pos + 1
+    assert value == pytest.approx(row["value"], rel=1e-12)
+    late = (places * value - cl.qrecall(y, s, quota=n_pos)) / (places - 1)
+    assert late == pytest.approx(row["one_place_late"], rel=1e-12)
+    assert rounded_or_cut(late, row["printed"]["average Qrecall"])
+    assert not rounded_or_cut(value, row["printed"]["average Qrecall"])
+
+
+def check_accuracy(row: dict[str, Any]) -> None:
+    value = 100 * cl.accuracy(labels(row["labels"]), labels(row["predicted"]))
+    check_row({**row, "printed_value": float(row["printed"])}, value)
+
+
+def check_bayes_error(row: dict[str, Any]) -> None:
+    """The chance of a positive is uniform: each share p has p positives and 1 - p negatives."""
+    p = (np.arange(1000) + 0.5) / 1000
+    value = cl.error_rate([1] * 1000 + [0] * 1000, [*p, *p], sample_weight=[*p, *(1 - p)])
+    assert value == pytest.approx(row["value"], rel=1e-12)
+
+
+def toy(rho: float) -> cl.extrapolation.Favorability:
+    """The bivariate normal toy of section 2.3: 1 - U = P(|x - rho Y'| < |x - rho y|) at quantiles of x and y | x."""
+    from scipy.special import ndtr, ndtri
+
+    u, weight = np.polynomial.legendre.leggauss(200)
+    u, weight = (u + 1) / 2, weight / 2
+    x, spread = ndtri(u)[:, None], math.sqrt(1 - rho**2)
+    kink = ndtr((x / rho - rho * x) / spread)  # the distance has a kink where rho y = x
+    y = rho * x + spread * ndtri(np.concatenate([kink * u, kink + (1 - kink) * u], axis=1))
+    share = np.concatenate([kink * weight, (1 - kink) * weight], axis=1) * weight[:, None]
+    distance = np.abs(rho * y - x)
+    miss = ndtr((x + distance) / rho) - ndtr((x - distance) / rho)
+    return cl.extrapolation.Favorability(miss=miss.ravel(), miss_weight=share.ravel())
+
+
+def check_aga(row: dict[str, Any]) -> None:
+    assert toy(row["rho"]).accuracy(range(2, 11)) == pytest.approx(row["values"], abs=1e-6)
+
+
+def check_aga_2(row: dict[str, Any]) -> None:
+    """Section 3.1.2 prints the integral of D(u) for AGA_2; it is one minus that."""
+    favorability, u = toy(row["rho"]), np.linspace(0, 1, 20_001)
+    integral = np.trapezoid(favorability(u), u)
+    assert integral == pytest.approx(row["printed_value"], abs=1e-5)
+    assert favorability.accuracy(2) == pytest.approx(1 - integral, abs=1e-5)
+    assert favorability.accuracy(2) == pytest.approx(row["value"], abs=1e-6)
+
+
+def check_nearest(row: dict[str, Any]) -> None:
+    """An example on the line x = rho y has U = 1: it is right among any classes."""
+    means = row["rho"] * np.random.default_rng(0).normal(size=20)
+    scores = -np.abs(means[:, None] - means)
+    observed = cl.extrapolate(scores, np.arange(20), interval=False).observed
+    assert {observed[k].value for k in range(2, 21)} == {row["value"]}
+
+
+def check_tail(row: dict[str, Any]) -> None:
+    """Below 1 - 5/k lies the power k - 1 of it under Beta(k - 1, 1): the accuracy at k classes of U = 1 - 5/k."""
+    edge = cl.extrapolation.Favorability(miss=[5 / 1672], miss_weight=[1.0])
+    assert edge.accuracy(1672) == pytest.approx(row["value"], rel=1e-12)
+
+
+RESULT_CHECKS = {
+    "pem_of_auc": check_pem_of_auc,
+    "mean_pem_of_auc": check_pem_of_auc,
+    "auc_of_list": check_score_list,
+    "average_qrecall": check_average_qrecall,
+    "accuracy": check_accuracy,
+    "bayes_error": check_bayes_error,
+    "aga": check_aga,
+    "aga_2": check_aga_2,
+    "nearest": check_nearest,
+    "tail": check_tail,
+}
+SIMULATED = {"simulation", "ga_as_printed"}
+
+
+@pytest.mark.parametrize("row", [r for r in RESULTS["rows"] if r["check"] not in SIMULATED], ids=ids)
+def test_printed_results(row: dict[str, Any]) -> None:
+    RESULT_CHECKS[row["check"]](row)
+    if row["quantity"] in RESULTS["lists"]:
+        check_score_list(row)
+
+
+def test_every_printed_result_is_checked_or_has_a_reason() -> None:
+    assert len(RESULTS["rows"]) == 171
+    assert len(RESULTS["not_computed"]) == 18
+    assert all(row["why"] for row in RESULTS["not_computed"])
+    assert {row["check"] for row in RESULTS["rows"]} == {*RESULT_CHECKS, *SIMULATED}
+    assert {row.get("erratum") for row in RESULTS["rows"]} - {None} == set(RESULTS["errata"])
+    assert {row["quantity"] for row in RESULTS["rows"]} >= set(RESULTS["lists"])
 
 
 TIED = ([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])

@@ -184,18 +184,15 @@ def test_types_in_signatures_are_real(pages: Any) -> None:
 # Why a parameter of a public function may be ``Any``; a new one needs a reason here, or a type.
 ANY = {
     "objects of libraries that need not be installed": {
-        *("X", "X_train", "X_test", "estimator", "cv", "params", "response_method", "evaluation"),
+        *("X", "X_train", "X_test", "estimator", "cv", "params", "response_method"),
     },
     "names of classes, labels and segments: text, numbers, dates": {
-        *("classes", "pos_label", "neg_label", "label", "reference", "order", "quota"),
+        *("classes", "label", "reference", "order"),
     },
     "columns in any form: arrays, frames, names, or a mapping of them": {
-        *("scores", "y_score", "score", "treated", "outcome", "propensity", "inclusion", "counts", "cases", "stages"),
-        *("models", "order_on", "simulate", "edges", "refine", "source"),
+        *("scores", "y_score", "score", "treated", "outcome", "propensity", "models", "simulate", "source"),
     },
-    "a name or a function; a number, a pair or text; checked by one rule each": {
-        *("measure", "g", "f"),
-    },
+    "functions of arrays": {"g", "f"},
     "passed on as they are": {"options", "more", "facts", "replicates_out"},
 }
 

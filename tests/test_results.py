@@ -25,7 +25,6 @@ import cutline.results
 from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
 from cutline.decide.model_choice import swaps
-from cutline.extrapolation import extrapolate_review
 from cutline.sklearn import evaluate_cv
 
 RNG = np.random.default_rng(5)
@@ -157,7 +156,7 @@ ALSO: dict[str, Callable[[], Any]] = {
     "GrowthComparison": lambda: cl.extrapolate(
         {"a": RNG.random((20, 10)), "b": RNG.random((20, 10))}, RNG.integers(0, 10, 20), k=[20], n_resamples=3
     ),
-    "GrowthTable": lambda: extrapolate_review(
+    "GrowthTable": lambda: cl.extrapolate(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), review=0.2, k=[20], n_resamples=5
     ),
     "PemAreas": lambda: cl.papers.pem_areas(Y, P),
