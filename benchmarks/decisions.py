@@ -125,12 +125,13 @@ def benefit(samples: int = 600) -> None:
 def calibration_lines(samples: int = 400) -> None:
     """Coverage of the slope and of the intercept at slope 1 where log odds are too extreme by a factor."""
     rng = np.random.default_rng(13)
-    for n, factor in ((300, 2), (1000, 3), (60, 3), (300, 0.5)):
+    for n, factor, weights in ((300, 2, False), (1000, 3, False), (60, 3, False), (300, 0.5, False), (300, 2, True)):
         inside = []
         for _ in range(samples):
             q = rng.beta(0.8, 0.8, n)
             p = 1 / (1 + ((1 - q) / q) ** factor)
-            sample = make_sample(rng.random(n) < q, p)
+            weight = np.exp(0.8 * rng.normal(size=n)) if weights else None
+            sample = make_sample(rng.random(n) < q, p, sample_weight=weight)
             made = calibrate(sample, rank(sample), n_resamples=2)
             # symmetric about 1/2, so that in_the_large is 0; the slope differs from 1/factor by the clip of log odds
             target = 0.338 if factor == 3 else 1 / factor
@@ -138,7 +139,8 @@ def calibration_lines(samples: int = 400) -> None:
                 [made.slope.low <= target <= made.slope.high, made.in_the_large.low <= 0 <= made.in_the_large.high]
             )
         held = np.mean(inside, axis=0)
-        print(f"{n:>6} factor {factor:g} slope {held[0]:.3f} in the large {held[1]:.3f}", flush=True)
+        said = "weights" if weights else ""
+        print(f"{n:>6} factor {factor:g} {said:>8} slope {held[0]:.3f} in the large {held[1]:.3f}", flush=True)
 
 
 def calibration(samples: int = 100) -> None:

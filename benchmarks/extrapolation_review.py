@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cutline.extrapolation import extrapolate_review
+import cutline as cl
 from extrapolation_intervals import FAMILIES, population
 
 # Cases of the large task, and its largest size: a table of scores must fit into memory.
@@ -51,7 +51,7 @@ def main() -> None:
                 truth = float(wrong[first].sum() / wrong.sum())
                 for draw in range(asked.draws):
                     seen, labels = world.draw(np.random.default_rng([asked.seed, number, draw, 42]))
-                    plan = extrapolate_review(seen, labels, review=asked.review, k=[k], level=0.9, n_resamples=40)
+                    plan = cl.extrapolate(seen, labels, review=asked.review, k=[k], level=0.9, n_resamples=40)
                     e = plan[k]
                     rows[family].append((e.value, truth, e.low <= truth <= e.high, e.high - e.low))
     print("| family | samples | predicted | found there | RMSE | coverage of 90% | mean length |")

@@ -1,6 +1,6 @@
 """Segments: coverage of their differences and selection ratios, errors of trends, and times as ratios from one run.
 
-python benchmarks/segments.py [--samples 400] [--only differences,ratios,trend,rows,times]
+python benchmarks/segments.py [--samples 400] [--only differences,batches,ratios,trend,rows,times]
 """
 
 from __future__ import annotations
@@ -71,6 +71,36 @@ def differences(samples: int) -> None:
         for measure in MEASURES:
             shares = "".join(f"{np.mean(covered[str(k), measure]):9.3f}" for k in range(5))
             print(f"{measure:22}{shares}   {np.mean(called[measure]):.3f}")
+
+
+def batches(samples: int) -> None:
+    """How often equal segments that share a few batches are called different.
+
+    Batches vary in size, in the share of the smaller segment (none in a quarter of them), in their shares of positives
+    and in their scores; and both segments vary within each batch, by nothing on average.
+    """
+    print(f"\nEqual segments in the same batches: share of {samples} samples called different (aim at most .05)")
+    measures = ["roc_auc", "recall", "precision", "accuracy", "brier_score", "hit_rate@20%"]
+    for count, how in ((8, "batch"), (14, "batch"), (8, "clusters"), (14, "clusters")):
+        called: dict[str, list[bool]] = {measure: [] for measure in measures}
+        for r in range(samples):
+            rng = np.random.default_rng([r, count, 5])
+            unit = np.repeat(np.arange(count), np.maximum(rng.lognormal(3.6, 0.7, count).astype(int), 8))
+            rare = np.where(rng.random(count) < 0.25, 0.0, rng.beta(1.5, 6.0, count))
+            rare[:3] = np.maximum(rare[:3], 0.1)
+            segment = (rng.random(len(unit)) < rare[unit]).astype(int)
+            shift, base = rng.normal(0, 0.8, count)[unit], rng.normal(-0.8, 0.7, count)[unit]
+            shift, base = (x + rng.normal(0, 0.5, (count, 2))[unit, segment] for x in (shift, base))
+            y = rng.random(len(unit)) < 1.0 / (1.0 + np.exp(-base))
+            x = rng.normal(size=len(unit)) + shift + np.maximum(rng.normal(1.2, 0.5, count), 0.0)[unit] * y - 0.8
+            given: dict[str, Any] = {how: unit}
+            p = 1.0 / (1.0 + np.exp(-x))
+            seg = cl.evaluate(y, p, by=segment, measures=measures, n_resamples=200, **given).segments
+            for row in seg.differences() if len(seg) > 1 else ():
+                if row["verdict"] != "not tested":
+                    called[row["measure"]].append(row["verdict"] != "cannot tell")
+        shares = "  ".join(f"{name} {np.mean(each):.3f} of {len(each)}" for name, each in called.items())
+        print(f"{count} as {how}: {shares}")
 
 
 def ratios(samples: int) -> None:
@@ -176,15 +206,20 @@ def times(_: int) -> None:
     five = rng.integers(0, 5, n)
     for how in ("bootstrap", "auto"):
         options: dict[str, Any] = {"quota": 0.05, "n_resamples": 1000, "interval": how}
-        one = _fastest(lambda options=options: cl.evaluate(y, p, **options))
-        all_five = _fastest(lambda options=options: cl.evaluate(y, p, by=five, **options).segments)
+        one = _fastest(lambda options=options: cl.evaluate(y, p, **options).estimates.values())
+        all_five = _fastest(lambda options=options: _read(cl.evaluate(y, p, by=five, **options)))
         print(f"\n5 segments, whole catalogue, 1,000 replicates ({how}), 10⁵ rows: {all_five:.2f} s, ", end="")
         print(f"one evaluation {one:.2f} s, ratio {all_five / one:.2f} (aim 1.3)")
     n = 1_000_000
     y, p, many = rng.random(n) < 0.1, rng.random(n), rng.integers(0, 1000, n)
     options = {"measures": ["roc_auc"], "interval": None}
-    took = _fastest(lambda: cl.evaluate(y, p, by=many, **options).segments, 5)
+    took = _fastest(lambda: _read(cl.evaluate(y, p, by=many, **options)), 5)
     print(f"1,000 segments of 10⁶ rows, AUC alone: {took:.3f} s (aim .18)")
+
+
+def _read(ev: Any) -> Any:
+    """All measures of an evaluation and of its segments: they are computed when they are read."""
+    return [one.estimates.values() for one in (ev, *ev.segments.values())]
 
 
 def _fastest(run: Callable[[], Any], times: int = 2) -> float:
@@ -199,6 +234,7 @@ def _fastest(run: Callable[[], Any], times: int = 2) -> float:
 
 PARTS: dict[str, Callable[[int], None]] = {
     "differences": differences,
+    "batches": batches,
     "ratios": ratios,
     "trend": trend,
     "rows": in_rows,

@@ -47,7 +47,7 @@ def figures() -> Iterator[tuple[str, int, str]]:
         "`make test`",
     )
     yield "measures written a second time, by brute force", len(ORACLES), "`tests/oracle.py`"
-    yield "printed numbers of two of the papers", sum(map(len, golden)), "`tests/golden/`"
+    yield "printed numbers of the papers", sum(map(len, golden)), "`tests/golden/`"
     yield "cells of simulated coverage", _matches(cell, "docs/coverage.md"), "`python benchmarks/coverage.py --full`"
     yield "known faults that the tests must notice", sum(map(len, faults)), "`make mutants`"
     shown = sum(len(examples(page.read_text(encoding="utf-8"))) for page in pages)
