@@ -16,26 +16,14 @@ from numpy.typing import NDArray
 from .catalogue.compute import ClassTotals
 from .catalogue.declare import Spec, parse_measure
 from .catalogue.matrix_measures import default_class_specs
-from .class_sample import (
-    ClassSample,
-    find_classes,
-    make_class_sample,
-    score_matrix_of,
-    unordered,
-)
+from .class_sample import ClassSample, find_classes, make_class_sample, score_matrix_of, unordered
 from .comparison import compare_samples
 from .decide.operating import RiskCoverage, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
-from .inference.class_intervals import (
-    column_estimates,
-    estimate_classes,
-    has_few,
-    measure_spread,
-    share_of,
-)
+from .inference.class_intervals import column_estimates, estimate_classes, has_few, measure_spread, share_of
 from .inference.differences import DifferenceTest
 from .inference.limits import t_quantile, wilson_shares, z_of
 from .partition import rows_by

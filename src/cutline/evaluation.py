@@ -20,14 +20,7 @@ from .decide.operating import OperatingPoint, operating_point
 from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import BY_REPLICATES, Estimate, Settings
 from .inference.batch_rows import BatchRows, places_in, quotas_in_batches, whole_list
-from .inference.evidence import (
-    AtPrevalence,
-    Evidence,
-    RowEvidence,
-    at_prevalence,
-    moves,
-    small_size_note,
-)
+from .inference.evidence import AtPrevalence, Evidence, RowEvidence, at_prevalence, moves, small_size_note
 from .inference.intervals import Estimates, check_method_exists
 from .quotas import Quotas, quota_sizes, resolve_quota, why_no_cut
 from .ranking import Ranking, rank

@@ -18,17 +18,7 @@ from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
 from ..validate import check_flag, check_function, check_number
-from .declare import (
-    BOTH,
-    Measure,
-    OwnFunction,
-    check_number_but,
-    check_prior,
-    declare,
-    declare_own,
-    free_name,
-    ratio,
-)
+from .declare import BOTH, Measure, OwnFunction, check_number_but, check_prior, declare, declare_own, free_name, ratio
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 

@@ -13,17 +13,7 @@ from ..errors import InputError, show
 from ..reference import documented
 from ..sweep import Counts
 from ..validate import check_function, check_number, one_of
-from .declare import (
-    BOTH,
-    Measure,
-    OwnFunction,
-    check_prior,
-    declare,
-    declare_own,
-    declare_share,
-    free_name,
-    ratio,
-)
+from .declare import BOTH, Measure, OwnFunction, check_prior, declare, declare_own, declare_share, free_name, ratio
 
 _declare, _declare_share = (partial(kind, family="threshold") for kind in (declare, declare_share))
 

@@ -31,13 +31,7 @@ from ..types import Floats
 from . import bands
 from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
 from .limits import effective_size
-from .resampling import (
-    Replicates,
-    Resampled,
-    Resampler,
-    enough_replicates,
-    replicate,
-)
+from .resampling import Replicates, Resampled, Resampler, enough_replicates, replicate
 from .worth import Valued, valued_counts, valued_rows
 
 if TYPE_CHECKING:

@@ -27,12 +27,7 @@ from . import bands, limits
 from .batch_rows import BatchRows
 from .closed_forms import line_of, placements
 from .differences import DifferenceTest as DifferenceTest
-from .differences import (
-    PairedDifference,
-    guard_freedom,
-    p_of_limits,
-    paired_difference,
-)
+from .differences import PairedDifference, guard_freedom, p_of_limits, paired_difference
 from .evidence import RowEvidence
 from .resampling import UnitInfluences
 from .worth import difference_limits

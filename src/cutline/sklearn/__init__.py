@@ -10,12 +10,7 @@ except ImportError as missing:
     raise ImportError(f"cutline.sklearn needs scikit-learn: {how_to_install('sklearn')}") from missing
 
 from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
-from .displays import (
-    GainDisplay,
-    PrecisionRecallDisplay,
-    QrecallDisplay,
-    RocDisplay,
-)
+from .displays import GainDisplay, PrecisionRecallDisplay, QrecallDisplay, RocDisplay
 from .estimators import scorer
 
 __all__ = [
