@@ -14,7 +14,7 @@ from .errors import InputError, show
 from .kernels import compiled
 from .ranking import Ranking
 from .reference import documented
-from .table import Table, columns_table
+from .table import Table
 from .types import Floats
 from .validate import check_number, checked
 
@@ -94,7 +94,7 @@ class Curve:
         columns = {self.x_label: self.x, self.y_label: self.y, "threshold": self.thresholds}
         if self.y2 is not None:
             columns["FPR"] = self.y2
-        return columns_table(columns)
+        return Table(columns)
 
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:

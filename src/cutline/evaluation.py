@@ -25,17 +25,7 @@ from .inference.intervals import Estimates, check_method_exists
 from .quotas import Quotas, quota_sizes, resolve_quota, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Sample, Worth, renumber
-from .table import (
-    ByMeasure,
-    DictResult,
-    HasReport,
-    HasSegments,
-    PicklesFields,
-    Table,
-    columns_table,
-    format_value,
-    values_of,
-)
+from .table import ByMeasure, DictResult, HasReport, HasSegments, PicklesFields, Table, format_value, values_of
 from .types import Labels, MeasureLike
 from .validate import checked
 
@@ -243,9 +233,7 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     def hull(self) -> Table:
         """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
-        return columns_table(
-            dict(zip(("fpr", "tpr", "threshold"), hull_points(self.ranking), strict=True)), "ROC convex hull"
-        )
+        return Table(dict(zip(("fpr", "tpr", "threshold"), hull_points(self.ranking), strict=True)), "ROC convex hull")
 
     @checked
     def lift_table(self, portions: int = 10) -> Table:

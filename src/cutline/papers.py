@@ -32,7 +32,7 @@ from .reference import documented
 from .runtime import Progress, cores
 from .sources.arrays import Sample, as_numbers, make_sample
 from .sweep import kernel_request
-from .table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value, pluralize
+from .table import DictResult, Figure, HasPlot, HasSections, Section, Table, format_value, pluralize
 from .types import Floats, Label, Labels, MeasureLike, Scores
 from .validate import check_function, check_models, check_whole, checked, one_of
 
@@ -573,7 +573,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             a, b = one[both], two[both]
             varies = len(a) > 1 and a.min() < a.max() and b.min() < b.max()
             columns[other].append(float(np.corrcoef(a, b)[0, 1]) if varies else float("nan"))
-        return columns_table(columns, "Correlation of the marks")
+        return Table(columns, "Correlation of the marks")
 
     @checked
     def score(self, models: Mapping[str, Any]) -> Floats:
@@ -775,7 +775,7 @@ def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) 
         best = (top / top.sum(axis=0)).mean(axis=1)
     ends = (np.clip(on_folds + side * reach * spread, *judge.measure.range) for side in (-1, 1))
     columns = {str(judge): on_folds, **dict(zip(("low", "high"), ends, strict=True)), "best": best}
-    return columns_table({"models": np.arange(1, len(on_folds) + 1), **columns}, "Held-out marks")
+    return Table({"models": np.arange(1, len(on_folds) + 1), **columns}, "Held-out marks")
 
 
 def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:

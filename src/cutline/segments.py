@@ -50,7 +50,6 @@ from .table import (
     Section,
     ShownAsTable,
     Table,
-    TabularResult,
     format_value,
     values_of,
 )
@@ -571,7 +570,7 @@ def _freedom(ev: Any, spec: Spec) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trend(HasPlot, ShownAsTable, DictResult, TabularResult):
+class Trend(HasPlot, ShownAsTable, DictResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.

@@ -59,10 +59,14 @@ class HasRows:
 class Table(HasRows, Sequence[Mapping[str, Any]]):
     """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table.
 
-    ``group`` names the column whose values group the rows.
+    Instead of ``rows`` you may give columns of one length by name. ``group`` names the column whose values group the
+    rows.
     """
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]], title: str = "", group: str = "") -> None:
+    def __init__(self, rows: Iterable[Mapping[str, Any]] | Mapping[str, Any], title: str = "", group: str = "") -> None:
+        if isinstance(rows, Mapping):
+            values = (column.tolist() if hasattr(column, "tolist") else column for column in rows.values())
+            rows = [dict(zip(rows, row, strict=True)) for row in zip(*values, strict=True)]
         self._rows = [dict(row) for row in rows]
         self.title = title
         self.group = group
@@ -133,12 +137,6 @@ class Section:
     def shown(self) -> list[Table | Figure]:
         """The tables and pictures alone."""
         return [part for part in self.parts if not isinstance(part, str)]
-
-
-def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
-    """A table from columns of the same length: arrays or lists."""
-    values = (column.tolist() if hasattr(column, "tolist") else column for column in columns.values())
-    return Table([dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)], title)
 
 
 class PicklesFields:
@@ -238,10 +236,8 @@ class HasSections:
         return as_markdown(self.sections())
 
 
-class ShownAsTable(HasSections):
+class ShownAsTable(HasSections, TabularResult):
     """A result that is shown as its table."""
-
-    table: Any
 
     def sections(self) -> Iterable[Section]:
         """The table alone."""

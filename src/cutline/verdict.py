@@ -24,18 +24,7 @@ from .inference.differences import DifferenceTest
 from .inference.paired import holm
 from .partition import label_of
 from .quotas import why_no_cut
-from .table import (
-    HasSections,
-    MappingResult,
-    PicklesFields,
-    Section,
-    Table,
-    format_value,
-    joined,
-    pluralize,
-    round_up,
-    values_of,
-)
+from .table import HasSections, MappingResult, PicklesFields, Section, Table, format_value, joined, pluralize, round_up
 from .types import Better
 from .validate import check_text, checked
 
@@ -297,9 +286,12 @@ class Verdict(PicklesFields):
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values."""
         return {
-            **values_of(self, "question", "measure", "best"),
+            "question": self.question,
+            "measure": self.measure,
+            "best": self.best,
             "value": self.value.value,
-            **values_of(self, "sure", "status"),
+            "sure": self.sure,
+            "status": self.status,
             "tied": self.tied if len(self.tied) > 1 else [],
             "rivals": list(self.rivals),
             "comparisons": self.comparisons,

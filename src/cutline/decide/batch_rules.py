@@ -17,7 +17,7 @@ from ..estimate import Estimate, Settings
 from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, places_in, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
 from ..inference.limits import lag_correlation
-from ..table import DictResult, HasSections, PicklesFields, Section, Table, columns_table, count, pluralize, values_of
+from ..table import DictResult, HasSections, PicklesFields, Section, Table, count, pluralize, values_of
 from ..types import Floats
 from ..verdict import Models
 from .operating import NOTHING, OperatingPoint, measured, whole
@@ -50,7 +50,7 @@ class BatchPoint(OperatingPoint):
         counts = {"cases": cases, "positives": positives, "places": taken, "hits": hits}
         in_cases = {key: [*map(whole, found.tolist())] for key, found in counts.items()}
         rates = {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
-        return columns_table({"batch": self.names, **in_cases, **rates}, "Batch by batch")
+        return Table({"batch": self.names, **in_cases, **rates}, "Batch by batch")
 
     @property
     def short(self) -> int:

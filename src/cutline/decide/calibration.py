@@ -22,7 +22,7 @@ from ..inference.known_labels import logistic
 from ..inference.limits import z_of
 from ..kernels import compiled
 from ..ranking import Ranking, tie_starts
-from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, columns_table, format_value, values_of
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, format_value, values_of
 from ..types import Floats, Labels
 from .error_costs import check_probabilities, need_both_classes
 
@@ -226,7 +226,7 @@ def calibrate(
         intercept,
         in_the_large,
         (np.count_nonzero(null[:, 0] >= in_blocks[0, 1] * (1 - 1e-12)) + 1.0) / (len(null) + 1.0),
-        columns_table({name: values[::-1] for name, values in columns.items()}, "Reliability"),
+        Table({name: values[::-1] for name, values in columns.items()}, "Reliability"),
         level,
         n_drawn,
     )

@@ -19,18 +19,7 @@ from ..ranking import Ranking
 from ..runtime import Progress
 from ..sources.arrays import Sample
 from ..sweep import Counts
-from ..table import (
-    DictResult,
-    HasSections,
-    Section,
-    ShownAsTable,
-    Table,
-    TabularResult,
-    columns_table,
-    format_value,
-    joined,
-    values_of,
-)
+from ..table import DictResult, HasSections, Section, ShownAsTable, Table, format_value, joined, values_of
 from ..types import Floats
 from ..validate import check_amount
 from .operating import percentile_estimate
@@ -398,7 +387,7 @@ def _ratios(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionCurve(ShownAsTable, DictResult, TabularResult):
+class DecisionCurve(ShownAsTable, DictResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
     At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs x / (1 − x)
@@ -427,7 +416,7 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
         """The curve as rows."""
         names = ("net_benefit", "low", "high", "treat_all", "expected_cost", "cost_low", "cost_high")
         columns = {"threshold_probability": self.x, **values_of(self, *names)}
-        return columns_table(columns, f"Net benefit of {self.name}")
+        return Table(columns, f"Net benefit of {self.name}")
 
 
 def check_probabilities(sample: Sample, what: str) -> None:

@@ -24,19 +24,7 @@ from ..kernels import compiled
 from ..quotas import Quotas, resolve_quota
 from ..ranking import Ranking, membership, midranks
 from ..sources.arrays import Sample
-from ..table import (
-    DictResult,
-    HasSections,
-    PicklesFields,
-    Section,
-    Table,
-    columns_table,
-    count,
-    format_value,
-    pluralize,
-    round_up,
-    values_of,
-)
+from ..table import DictResult, HasSections, PicklesFields, Section, Table, count, format_value, pluralize, round_up
 from ..types import Floats
 from ..validate import one_of
 from ..verdict import Difference, Verdict
@@ -153,7 +141,10 @@ class Recommendation(PicklesFields):
     def to_dict(self) -> dict[str, Any]:
         """Goal, verdict and text as plain values."""
         return {
-            **values_of(self, "goal", "model", "measure", "sure"),
+            "goal": self.goal,
+            "model": self.model,
+            "measure": self.measure,
+            "sure": self.sure,
             "status": self.verdict.status,
             "rival": self.rival,
             "comparisons": self.verdict.comparisons,
@@ -431,7 +422,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
     slopes = [np.inf, *between, 0.0]
     corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
     ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
-    return columns_table({**corners, **ends}, "ROC convex hull of the models")
+    return Table({**corners, **ends}, "ROC convex hull of the models")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

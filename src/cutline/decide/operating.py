@@ -18,7 +18,7 @@ from ..inference.limits import wilson_shares
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sweep import Counts, SumsRequest, counts_at, sweep
-from ..table import DictResult, HasPlot, HasSections, Section, Table, TabularResult, columns_table, format_value
+from ..table import DictResult, HasPlot, HasSections, Section, Table, TabularResult, format_value
 from ..types import Floats
 from ..validate import check_number, checked
 
@@ -234,7 +234,7 @@ class RiskCoverage(HasPlot, TabularResult):
     @property
     def table(self) -> Table:
         """One row for each distinct confidence."""
-        return columns_table(self._columns(slice(None)))
+        return Table(self._columns(slice(None)))
 
     @checked
     def thinned(self, points: int = 200) -> RiskCoverage:

@@ -16,18 +16,7 @@ from ..inference.evidence import RowEvidence
 from ..inference.resampling import enough_replicates
 from ..quotas import resolve_quota, whole_cases
 from ..sources.given_columns import sample_from
-from ..table import (
-    DictResult,
-    Figure,
-    HasPlot,
-    HasSections,
-    Section,
-    Table,
-    columns_table,
-    count,
-    format_value,
-    pluralize,
-)
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, count, format_value, pluralize
 from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, checked
 from .operating import OperatingPoint, at_rows, percentile_estimate
@@ -88,7 +77,7 @@ class Plan(HasSections, HasPlot, DictResult):
     @property
     def curve(self) -> Table:
         """Cases taken, expected hits and profit, row by row; of more than 100,000 cases only where the profit bends."""
-        return columns_table({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
+        return Table({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
 
     def to_dict(self) -> dict[str, Any]:
         """The plan without its curve."""

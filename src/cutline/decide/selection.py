@@ -22,7 +22,7 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking, membership, rank, tie_starts
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import DictResult, HasSections, Section, Table, TabularResult, columns_table, count, pluralize
+from ..table import DictResult, HasSections, Section, Table, TabularResult, count, pluralize
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
 from .operating import percentile_estimate, whole
@@ -144,7 +144,7 @@ def select(
         return Selection(chosen, int(places[0]), float(edge[0]), len(tied), len(drawn), ties)
     sizes, of_batch = (np.bincount(codes, minlength=parts) for codes in (code, code[chosen]))
     columns = {"batch": batches.names, "cases": sizes, "places": places, "chosen": of_batch}
-    each = columns_table({**columns, "tied": np.where(split, n_tied, 0), "threshold": edge}, "Chosen in each batch")
+    each = Table({**columns, "tied": np.where(split, n_tied, 0), "threshold": edge}, "Chosen in each batch")
     return Selection(chosen, quota, math.nan, len(tied), len(drawn), ties, each)
 
 
@@ -201,7 +201,7 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
         "qrecall": ratio(hits_up_to[1:], ranking.n_pos),
         "cumulative_lift": ratio(hits_up_to[1:] / last, share),
     }
-    return columns_table(columns, "Lift by portions of the ranked list")
+    return Table(columns, "Lift by portions of the ranked list")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,7 +273,7 @@ class SharedList(HasSections, DictResult, TabularResult):
             ],
         }
         (what, value), *_ = self.cut.items()
-        return columns_table(columns, f"One list for all segments, {what} {value:g}")
+        return Table(columns, f"One list for all segments, {what} {value:g}")
 
     def __len__(self) -> int:
         return len(self.segments)

@@ -21,19 +21,7 @@ from ..ranking import membership
 from ..sources.arrays import as_column, as_numbers, check_negatives, is_positive
 from ..sources.given_columns import read_columns
 from ..sources.rules import LARGEST_SUMMED
-from ..table import (
-    ByMeasure,
-    DictResult,
-    Figure,
-    HasReport,
-    Section,
-    Table,
-    columns_table,
-    ends,
-    p_value,
-    pluralize,
-    values_of,
-)
+from ..table import ByMeasure, DictResult, Figure, HasReport, Section, Table, ends, p_value, pluralize, values_of
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_columns, check_models, checked
 from ..verdict import Models, percent
@@ -95,7 +83,7 @@ class Uplift(HasReport, DictResult, ByMeasure):
         limits = [Interval(0.0, 0.0), *(self.sums.at(k).interval(level, binary) for k in taken[1:])]
         low, high = (taken * np.array(column) for column in zip(*limits, strict=True))
         gains = {"gain": self.sums.gain[taken], "low": low, "high": high, "random": self.sums.lift[n] * taken}
-        return columns_table({"taken": taken, **gains}, "Gain by number of cases treated")
+        return Table({"taken": taken, **gains}, "Gain by number of cases treated")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""

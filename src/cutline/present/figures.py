@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..inference.limits import wilson
 from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Table, columns_table, count, format_value, pluralize
+from ..table import Figure, Table, count, format_value, pluralize
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
 from .words import cut_point, models_of, name_of, rounded
@@ -412,7 +412,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
     columns = {"from": edges[:-1], "to": edges[1:], "positives": pos, "negatives": neg}
     shares = {"share_of_positives": ratio(pos, ranking.n_pos), "share_of_negatives": ratio(neg, ranking.n_neg)}
-    return columns_table(columns | shares, "Scores by class")
+    return Table(columns | shares, "Scores by class")
 
 
 def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, named: bool = True) -> Chart:
@@ -734,7 +734,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
     low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
     shares = {"mean_score": total / n, "share_positive": hits / n, "low": low / n, "high": high / n}
-    return columns_table({**shares, "rows": n}, "Reliability")
+    return Table({**shares, "rows": n}, "Reliability")
 
 
 def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] = MappingProxyType({})) -> Chart:
