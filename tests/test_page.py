@@ -18,7 +18,7 @@ import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import Chart, nice_ticks, short
 from cutline.present.figures import quota_stops
-from cutline.present.page import at_stops, explorer_data, packed, page, quota_chart, write_page, written_out
+from cutline.present.page import TOLERANCE, at_stops, explorer_data, page, quota_chart, write_page, written_out
 from cutline.table import Table
 
 pytestmark = pytest.mark.xdist_group("page")  # what they share is made once
@@ -108,8 +108,10 @@ def test_policy_allows_these_scripts_and_nothing_else(text: str) -> None:
 
 
 def test_packed_data_have_no_sign_that_markup_knows() -> None:
-    encoded = packed({"<&>\u2028\u2029": float("nan"), "inf": float("inf")})
-    assert not set("<>&\u2028\u2029") & set(encoded)
+    signs = "<&>\u2028\u2029"
+    text = page(cl.evaluate([1, 0, 1, 0], [float("inf"), 0.2, 0.7, float("-inf")], name=signs))
+    assert not set(signs) & set(Elements(text).scripts[0])
+    assert data_of(text)["models"][0]["name"] == signs
 
 
 def test_the_answer_comes_first(comparison: Any, text: str) -> None:
@@ -147,11 +149,11 @@ def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
     at = at_stops(ev, stops)
     for i, quota in enumerate(stops.tolist()):
         point = ev.at(quota=quota)
-        assert at.hits[i] == pytest.approx(point.tp, abs=1e-9)
-        assert at.threshold[i] == point.threshold
-        assert (at.worst[i], at.best[i]) == pytest.approx((point.hits_worst, point.hits_best), abs=1e-9)
-        assert (at.low[i], at.high[i]) == pytest.approx((point.expected_hits.low, point.expected_hits.high), abs=1e-9)
-        assert (at.next_low[i], at.next_high[i]) == (point.next_hits.low, point.next_hits.high)
+        assert at["hits"][i] == pytest.approx(point.tp, abs=1e-9)
+        assert at["threshold"][i] == point.threshold
+        assert (at["worst"][i], at["best"][i]) == pytest.approx((point.hits_worst, point.hits_best), abs=1e-9)
+        assert at["expected"][:, i] == pytest.approx((point.expected_hits.low, point.expected_hits.high), abs=1e-9)
+        assert tuple(at["next"][:, i]) == (point.next_hits.low, point.next_hits.high)
 
 
 def test_long_lists_keep_round_quotas_exact() -> None:
@@ -167,8 +169,8 @@ def test_long_lists_keep_round_quotas_exact() -> None:
     chosen = np.searchsorted(stops, [3, 777, 1_230, 9_990, 12_345, 60_000])
     for i in chosen:
         point = ev.at(quota=int(stops[i]))
-        assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
-        assert (at.next_low[i], at.next_high[i]) == tuple(point.next_hits)
+        assert at["hits"][i] == pytest.approx(point.tp, abs=1e-6)
+        assert tuple(at["next"][:, i]) == tuple(point.next_hits)
 
 
 def test_weighted_and_one_sided_samples_have_pages() -> None:
@@ -272,7 +274,7 @@ def test_ticks_are_round_and_short() -> None:
 
 def qrecalls(ev: Any, stops: Any) -> Any:
     """Low and high of Qrecall at these quotas."""
-    return at_stops(ev, stops).qrecall
+    return at_stops(ev, stops)["qrecall"]
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -300,15 +302,26 @@ def test_columns_keep_the_digits_that_the_page_shows(share: float) -> None:
     for values in (score, np.round(score, 1)):
         ev = cl.evaluate(y, values, interval=None)
         kept, at = json.loads(json.dumps(written_out(explorer_data(ev, stops)))), at_stops(ev, stops)
-        np.testing.assert_allclose(kept["hits"], at.hits, atol=1e-4)
-        for name, ends in (("expected", (at.low, at.high)), ("found", [c * y.sum() for c in qrecalls(ev, stops)])):
+        np.testing.assert_allclose(kept["hits"], at["hits"], atol=1e-4)
+        for name, ends in (("expected", at["expected"]), ("found", [c * y.sum() for c in qrecalls(ev, stops)])):
             for column, exact in zip(kept[name], ends, strict=True):
                 np.testing.assert_allclose(column, exact, atol=0.05001)
                 assert np.abs(np.array(column) - exact)[:9].max() < 2e-4
-        assert kept["next"] == [at.next_low.tolist(), at.next_high.tolist()]
+        assert kept["next"] == at["next"].tolist()
         assert (kept["ties"] is None) == (values is score)
         if kept["ties"]:
-            np.testing.assert_array_equal(kept["ties"], [at.worst, at.best])
+            np.testing.assert_array_equal(kept["ties"], [at["worst"], at["best"]])
+
+
+def test_the_points_that_are_drawn_stay_within_the_tolerance() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.3
+    ev, stops = cl.evaluate(y, y + rng.normal(size=3000), interval=None), quota_stops(3000)
+    at, kept = at_stops(ev, stops), explorer_data(ev, stops)["drawn"]
+    assert 10 < len(kept) < 0.7 * len(stops)
+    for curve in (at["hits"], at["hits"] / stops, *at["expected"]):
+        for x in (stops, np.log(stops)):
+            assert np.abs(np.interp(x, x[kept], curve[kept]) - curve).max() <= TOLERANCE * np.ptp(curve) * (1 + 1e-9)
 
 
 def test_a_chart_draws_no_more_than_its_pixels_show() -> None:
@@ -321,8 +334,8 @@ def test_a_chart_draws_no_more_than_its_pixels_show() -> None:
         tuple(map(float, p.split(","))) for p in re.search(r'<polyline[^>]*points="([^"]+)"', chart.svg())[1].split()
     ]
     assert len(drawn) < 250
-    early = [up for across, up in drawn if across <= chart.across(0.01)]
-    assert {min(early), max(early)} == {round(chart.up(0.9), 1), round(chart.up(0.1), 1)}
+    early = [up for across, up in drawn if across <= chart.at(0.01, 0.0)[0]]
+    assert {min(early), max(early)} == {round(chart.at(0.0, y)[1], 1) for y in (0.9, 0.1)}
     assert drawn[0][0] == chart.area.left
     assert drawn[-1][0] == chart.area.right
 

@@ -15,7 +15,6 @@ import cutline as cl
 from cutline.errors import InputError
 from cutline.present.charts import colour
 from cutline.present.figures import FIGURES, reliability, score_histogram
-from cutline.present.page import thinned
 from cutline.present.plots import KINDS, plot
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -281,16 +280,6 @@ def test_without_matplotlib_a_plot_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'cutline\[plot\]' \(in a checkout: '\.\[plot\]'\)"):
         one.plot("roc")
-
-
-def test_thinning_stays_within_its_tolerance() -> None:
-    rng = np.random.default_rng(0)
-    x = np.arange(3000.0)
-    first, second = np.cumsum(rng.random(3000)), np.sin(x / 300) + 0.02 * rng.random(3000)
-    kept = thinned(x, first, second, tolerance=0.005)
-    assert 10 < len(kept) < 2000
-    for curve in (first, second):
-        assert np.abs(np.interp(x, x[kept], curve[kept]) - curve).max() <= 0.005 * np.ptp(curve) * (1 + 1e-9)
 
 
 def test_titles_state_the_finding(comparison: Any, one: Any) -> None:

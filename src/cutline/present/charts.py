@@ -140,13 +140,15 @@ class Chart:
     square: bool = False  # one unit is as long on both axes of a plot
     marks: list[Mark] = field(default_factory=list)
 
-    def across(self, x: float) -> float:
-        """Where a value stands, in pixels from the left."""
-        return self.area.left + (self.area.right - self.area.left) * _share(x, self.x, self.log)
-
-    def up(self, y: float) -> float:
-        """Where a value stands, in pixels from the top."""
-        return self.area.bottom - (self.area.bottom - self.area.top) * _share(y, self.y)
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where two values stand, in pixels from the left and from the top; no farther off than a frame cuts away."""
+        shares = []
+        for value, (low, high), log in ((x, self.x, self.log), (y, self.y, False)):
+            if log:
+                value, low, high = math.log(max(value, 1e-300)), math.log(low), math.log(high)
+            shares.append(min(_REACH[1], max(_REACH[0], (value - low) / (high - low))) if high > low else 0.5)
+        _, _, left, right, top, bottom = self.area
+        return left + (right - left) * shares[0], bottom - (bottom - top) * shares[1]
 
     def line(self, x: Any, y: Any, paint: str = "currentColor", dashes: Sequence[int] = (), **more: Any) -> None:
         """Points joined by straight lines; those without a value are left out."""
@@ -189,25 +191,24 @@ class Chart:
                 style = f' stroke-dasharray="{" ".join(map(str, m.dashes))}"' if m.dashes else ""
                 drawn = f'fill="none" stroke="{m.paint}" stroke-width="{m.size:g}"{style}'
                 return f'<polyline {m.tag} points="{self._points(m.x, m.y)}" {drawn}/>'
-            case "band":
-                points = self._points([*m.x, *m.x[::-1]], [*m.y[0], *m.y[1][::-1]])
-                return f'<polygon {m.tag} points="{points}" {paint}/>'
-            case "area":
-                return f'<polygon {m.tag} points="{self._points(m.x, m.y)}" {paint}/>'
+            case "band" | "area":
+                x, y = (m.x, m.y) if m.shape == "area" else ([*m.x, *m.x[::-1]], [*m.y[0], *m.y[1][::-1]])
+                return f'<polygon {m.tag} points="{self._points(x, y)}" {paint}/>'
             case "point":
-                place = f'cx="{px(self.across(m.x))}" cy="{px(self.up(m.y))}"'
+                x, y = self.at(m.x, m.y)
+                place = f'cx="{px(x)}" cy="{px(y)}"'
                 return f'<circle {m.tag} {place} r="{m.size:g}" fill="{m.paint}"/>'
             case "bar":
-                left, top = self.across(m.x[0]), self.up(max(m.y, 0.0))
-                wide, high = self.across(sum(m.x)) - left, abs(self.up(m.y) - self.up(0.0))
-                place = f'x="{px(left)}" y="{px(top)}" width="{px(wide)}" height="{px(high)}"'
-                return f'<rect {place} fill="{m.paint}"/>'
-        place = f'x="{px(self.across(m.x) + m.size)}" y="{px(self.up(m.y))}" text-anchor="{m.anchor}"'
+                (left, ground), (right, end) = self.at(m.x[0], 0.0), self.at(sum(m.x), m.y)
+                place = f'x="{px(left)}" y="{px(min(ground, end))}" width="{px(right - left)}"'
+                return f'<rect {place} height="{px(abs(end - ground))}" fill="{m.paint}"/>'
+        x, y = self.at(m.x, m.y)
+        place = f'x="{px(x + m.size)}" y="{px(y)}" text-anchor="{m.anchor}"'
         return f"<text {m.tag} {place}>{escape(m.words)}</text>"
 
     def _points(self, x: Any, y: Any) -> str:
         """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
-        both = np.array([[self.across(a), self.up(b)] for a, b in zip(x, y, strict=True) if a == a and b == b])
+        both = np.array([self.at(a, b) for a, b in zip(x, y, strict=True) if a == a and b == b])
         if len(both) > 50:
             turn = int(np.argmax(both[:, 0])) + 1
             both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
@@ -230,7 +231,7 @@ class Chart:
         ticks = ""
         rows = [(value, short(value, self.y_percent)) for value in nice_ticks(*self.y)] if self.y_ticks else []
         for value, label in self.y_labels or rows:
-            y = px(self.up(value))
+            y = px(self.at(self.x[0], value)[1])
             ticks += f'<path class="grid" d="M{left:g} {y}H{right:g}" {_FAINT}/>'
             ticks += f'<text x="{left - 5:g}" y="{y}" dy=".35em" text-anchor="end">{escape(label)}</text>'
         axes = f'<g class="y-axis">{ticks}</g>'
@@ -258,13 +259,12 @@ class Chart:
             ticks = [(10.0**k, short(10.0**k)) for k in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
         else:
             ticks = [(value, short(value, self.x_percent)) for value in nice_ticks(low, high)]
-        bottom = self.area.bottom
-        drawn = (
-            f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4" {_FAINT}/>'
-            f'<text x="{px(self.across(x))}" y="{bottom + 15:g}" text-anchor="middle">{escape(label)}</text>'
-            for x, label in ticks
-        )
-        return f'<g class="x-axis">{"".join(drawn)}</g>'
+        drawn, bottom = "", self.area.bottom
+        for value, label in ticks:
+            x = px(self.at(value, self.y[0])[0])
+            drawn += f'<path class="tick" d="M{x} {bottom:g}v4" {_FAINT}/>'
+            drawn += f'<text x="{x}" y="{bottom + 15:g}" text-anchor="middle">{escape(label)}</text>'
+        return f'<g class="x-axis">{drawn}</g>'
 
 
 def _thinned(places: Floats) -> Floats:
@@ -294,10 +294,3 @@ def around(values: Any) -> tuple[float, float]:
 def px(value: float) -> str:
     """A place in a chart, to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _share(value: float, ends: tuple[float, float], log: bool = False) -> float:
-    """Where a value lies between two ends, 0 to 1; beyond them no farther than a chart needs to cut it off."""
-    low, high = (math.log(end) for end in ends) if log else ends
-    at = math.log(max(value, 1e-300)) if log else value
-    return min(_REACH[1], max(_REACH[0], (at - low) / (high - low))) if high > low else 0.5

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
     from ..curves import Band
-    from ..decide.operating import OperatingPoint
     from ..decide.planning import Plan
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
@@ -110,16 +109,11 @@ def _found(result: Any, places: float | None, *, plain: str = "") -> str:
     return f"{title}, {models[0].name} finds {count(point.tp)} of {count(point.tp + point.fn)} positives"
 
 
-def _cut(ev: Evaluation) -> OperatingPoint | None:
-    """Where the cut lies on a curve of the whole list; each batch has its own."""
-    return None if ev.rows.batched else cut_point(ev)
-
-
 def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> str:
     """Curves in words: their area under its title, and where the cut lies on them."""
     each = []
     for ev in models[:MOST_LINES]:
-        words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], _cut(ev)
+        words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], cut_point(ev, whole=True)
         if point is not None:
             where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
             hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}"
@@ -185,7 +179,7 @@ def rates(
         named = f"{ev.name}: {short} {_with_interval(ev[area])}" if area in ev else ev.name
         chart.line(curve.x, curve.y, colour(k), dash(k), words=named)
     for k in curves:
-        point = _cut(models[k]) if threshold is None else models[k].at(threshold=threshold)
+        point = cut_point(models[k], whole=True) if threshold is None else models[k].at(threshold=threshold)
         if point is not None:
             x, y = (point.fpr, point.recall) if roc else (point.recall, point.precision)
             chart.point(x, y, colour(k), size=4.0)
@@ -280,12 +274,6 @@ def in_unit(kind: str, hits: Any, places: Any, models: Sequence[Evaluation], pri
         return np.asarray(found / np.asarray(of[kind]))
 
 
-def reference_places(models: Sequence[Evaluation]) -> Floats:
-    """Enough places for lines that are straight on one axis only."""
-    rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
-    return np.unique([1.0, max(positives, 1.0), rows, *np.geomspace(1.0, max(rows, 1.0), 60).round()])
-
-
 def places_chart(
     kind: str,
     models: Sequence[Evaluation],
@@ -313,7 +301,8 @@ def places_chart(
     chart.y_percent = kind in ("hit_rate", "qrecall")
     for k, x, low, high in bands:
         chart.band(x, low, high, colour(k), 'data-band=""')
-    q = reference_places(models)
+    # enough places for lines that are straight on one axis only
+    q = np.unique([1.0, max(positives, 1.0), rows, *np.geomspace(1.0, max(rows, 1.0), 60).round()])
     random = in_unit(kind, q * positives / rows, q, models, prices)
     chart.reference(q, np.zeros_like(q) if kind == "profit" else random, tag='data-line="chance"')
     if kind not in ("lift", "profit"):  # there, perfect would be off the chart
@@ -425,7 +414,7 @@ def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, na
     shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
     most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
     words = "The less the two overlap, the better the model separates them."
-    cut = _cut(ev) if threshold is None else ev.at(threshold=threshold)
+    cut = cut_point(ev, whole=True) if threshold is None else ev.at(threshold=threshold)
     if cut is not None:
         words += f" The cut is at {format_value(cut.threshold)}."
     title = TITLES["histogram"] + (f": {ev.name}" if named else "")
@@ -445,45 +434,34 @@ def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, na
 _ROW = 36  # pixels of a model in a picture of dots: a line of words above its marks
 
 
-def dots_chart(rows: Sequence[Mapping[str, Any]], end: float, chance: float) -> Chart:
-    """A row for each model: its value as a dot, its interval as a line, the next list as a pale bar; chance dotted.
+def dots_chart(models: Sequence[Evaluation], places: Any, chance: float, *, best_first: bool = False) -> Chart:
+    """A row for each model: its hits as a dot, the interval of the average as a line, the next list as a pale bar.
 
-    A page's script finds the marks by their ``data-`` attributes.
+    Chance is dotted. A page's script finds the marks by their ``data-`` attributes.
     """
-    area = PlotArea(400, 58 + _ROW * len(rows), 12.0, 388.0, 16.0, 20.0 + _ROW * len(rows))
-    across = f"positives among {pluralize(end, 'place')}"
-    each = "; ".join(f"{row['name']} {row['words']}" for row in rows)
-    beside = f"random choice: {rounded(chance)}"
-    chart = Chart(
-        TITLES["dots"], f"{each}; {beside}.", (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area
-    )
+    points = [(ev.name, colour(k), ev.at(quota=places)) for k, ev in enumerate(models)]
+    if best_first:
+        points.sort(key=lambda row: -row[2].tp)
+    rows = len(points)
+    area = PlotArea(400, 58 + _ROW * rows, 12.0, 388.0, 16.0, 20.0 + _ROW * rows)
+    across, beside = f"positives among {pluralize(places, 'place')}", f"random choice: {rounded(chance)}"
+    chart = Chart(TITLES["dots"], "", (0.0, places), (0.0, float(rows)), across, y_ticks=False, area=area)
     chart.name, chart.linked = "dots", "data-dots"
     chart.reference([chance, chance], chart.y, tag="data-chance")
-    for k, row in enumerate(rows):
-        height, paint = len(rows) - k - 0.66, colour(row.get("model_number", k))
-        coming = [v if v == v else row["value"] for v in (row["next_low"], row["next_high"])]
-        within = [v if v == v else row["value"] for v in (row["low"], row["high"])]
+    for k, (name, paint, point) in enumerate(points):
+        height, hits, (low, high) = rows - k - 0.66, point.tp, point.next_hits
+        found = count(hits) + (f" (next list {count(low)} to {count(high)})" if low == low else "")
+        chart.words += f"{name} {found}; "
+        coming, within = ([v if v == v else hits for v in ends] for ends in ((low, high), point.expected_hits.interval))
         chart.band(coming, [height - 0.16] * 2, [height + 0.16] * 2, paint, f'data-next="{k}"')
         chart.line(within, [height, height], paint, tag=f'data-within="{k}"', size=3.0)
-        chart.point(row["value"], height, paint, f'data-dot="{k}"', size=4.5)
-        chart.label(0.0, height + 0.32, clipped(row["name"]), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
-        chart.label(end, height + 0.32, row["words"], tag=f'data-found="{k}"', anchor="end", aside=0.0)
-    anchor = "end" if chance > 0.6 * end else "start"
-    chart.label(chance, len(rows) + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
+        chart.point(hits, height, paint, f'data-dot="{k}"', size=4.5)
+        chart.label(0.0, height + 0.32, clipped(name), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
+        chart.label(places, height + 0.32, found, tag=f'data-found="{k}"', anchor="end", aside=0.0)
+    chart.words += f"{beside}."
+    anchor = "end" if chance > 0.6 * places else "start"
+    chart.label(chance, rows + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
-
-
-def found_rows(evaluations: Sequence[Evaluation], quota: Any) -> list[dict[str, Any]]:
-    """What each model finds at a quota, the interval of the average, and what to expect of the next list."""
-    rows = []
-    for k, ev in enumerate(evaluations):
-        point = ev.at(quota=quota)
-        low, high = point.next_hits
-        then = f" (next list {count(low)} to {count(high)})" if low == low else ""
-        row = {"name": ev.name, "model_number": k, "value": point.tp, "next_low": low, "next_high": high}
-        row |= dict(zip(("low", "high"), point.expected_hits.interval, strict=True))
-        rows.append({**row, "words": count(point.tp) + then})
-    return rows
 
 
 def found(result: Any, *, quota: int | None = None) -> Chart:
@@ -492,8 +470,7 @@ def found(result: Any, *, quota: int | None = None) -> Chart:
     places = models[0].quota if quota is None else quota
     if places is None or models[0].rows.batched:
         raise InputError("quota", "is missing", "give {quota}: places in one list")
-    rows = sorted(found_rows(models, places), key=lambda row: -row["value"])
-    chart = dots_chart(rows, places, places * models[0].facts["share_positive"])
+    chart = dots_chart(models, places, places * models[0].facts["share_positive"], best_first=True)
     level, chart.title = f"{models[0].settings.level:.0%}", _found(result, places)
     chart.x_name += f"\ndot: this list · line: {level} interval of the average · pale: range to expect on the next list"
     return chart

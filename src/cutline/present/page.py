@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,8 @@ from ..runtime import write_whole
 from ..table import Figure, Section, count, pluralize, to_jsonable
 from ..types import FilePath, Floats
 from .charts import Chart, colour
-from .figures import Whole, dots_chart, found_rows, in_unit, places_chart, quota_stops, reference_places
-from .render import asset, fill
+from .figures import Whole, dots_chart, in_unit, places_chart, quota_stops
+from .render import asset, template
 from .words import rounded
 
 if TYPE_CHECKING:
@@ -66,16 +66,15 @@ def page(
         title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
         title += f" by {', '.join(result.by)}" if whole is not result else ""
     places = next((s for s in sections if s.name == "places"), None)
-    if places is None or not isinstance(places.parts[0], Figure):
-        return _shell(result, title, sections)
-    shown = places.parts[0].of  # the explorer takes the place of their gain curve
-    figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
-    asked = not options.get("cost_fp") and not hasattr(result, "by") and quota is None
-    asked = asked and (shown[0].quota is not None or shown[0].quotas is not None)
-    leads = figures.get("dominance", {}).get("stretches")
-    return _shell(
-        result, title, sections, explorer(shown, quota=quota, cost=cost, value=value, leads=leads, asked=asked)
-    )
+    shown = None
+    if places is not None and isinstance(places.parts[0], Figure):
+        models = places.parts[0].of  # the explorer takes the place of their gain curve
+        figures = {part.kind: part.options for s in sections for part in s.parts if isinstance(part, Figure)}
+        asked = not options.get("cost_fp") and not hasattr(result, "by") and quota is None
+        asked = asked and (models[0].quota is not None or models[0].quotas is not None)
+        leads = figures.get("dominance", {}).get("stretches")
+        shown = explorer(models, quota=quota, cost=cost, value=value, leads=leads, asked=asked)
+    return _shell(result, title, sections, shown)
 
 
 # The titles of sections that have none of their own; others without one belong to the section before them.
@@ -120,13 +119,18 @@ def _shell(result: Any, title: str, sections: Sequence[Section], shown: Mapping[
     """The whole document; ``shown``: the explorer and the data that its script reads."""
     from .. import __version__
 
-    code = asset("unpack.js") + asset("page.js") if shown else ""
+    code = data = ""
+    if shown:
+        code = asset("unpack.js") + asset("page.js")
+        # JSON as gzip in base 64: a third of the size, and no name in it can be read as markup
+        read = json.dumps(to_jsonable(shown["data"]), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        data = base64.b64encode(gzip.compress(read.encode(), mtime=0)).decode()
     # only this very script may run, and nothing may be fetched or sent
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if code else "'none'"
     csp = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
     csp += "base-uri 'none'; form-action 'none'"
-    parts = {"css": asset("page.css"), "script": code, "csp": csp}
+    parts = {"css": asset("page.css"), "script": code, "csp": csp, "data": data}
     seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
     pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
     opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
@@ -142,23 +146,15 @@ def _shell(result: Any, title: str, sections: Sequence[Section], shown: Mapping[
     if s is not None and s.interval:
         made += [f"resamples {s.n_resamples:,}"] if hasattr(s, "n_resamples") else []
         made += [f"seed {s.seed}"] if hasattr(s, "seed") else []
-    return fill(
-        "page.html",
+    return template("page.html").render(
         title=title,
         sections=sections,
         folded={s.name for s in sections} - opened,
         explorer=shown,
         settings=" · ".join(made),
         version=__version__,
-        data=Markup(packed(shown["data"]) if shown else ""),
         **{name: Markup(part) for name, part in parts.items()},
     )
-
-
-def packed(data: Any) -> str:
-    """JSON as gzip in base 64: a third of the size, and no name in it can be read as markup."""
-    encoded = json.dumps(to_jsonable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(encoded.encode(), mtime=0)).decode()
 
 
 # ------------------------------------------------------------------------------------------------- the explorer
@@ -207,17 +203,16 @@ def explorer(
     models = [explorer_data(ev, stops) for ev in evaluations]
     names = [ev.name for ev in evaluations]
     clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
-    dots = found_rows(evaluations, start)
     chance = start * positives / rows
     how: dict[str, Any] = {"place": start, "prices": (cost, value), "log": logarithmic}
     charts = [quota_chart(kind, evaluations, models, stops, **how) for kind in QUOTA_CHARTS]
     level = f"{first.settings.level:.0%}"
-    picture = dots_chart(dots, start, chance)
+    picture = dots_chart(evaluations, start, chance)
     picture.caption = (
         f"Dot: found in this list. Line: {level} interval of the average over lists like this one. Pale bar: what to "
         f"expect on the next list ({level})."
     )
-    found = ", ".join(f"{row['name']} {row['words'].partition(' (')[0]}" for row in dots)
+    found = ", ".join(f"{ev.name} {count(ev.at(quota=start).tp)}" for ev in evaluations)
     data = {
         "rows": rows,
         "stops": stops.tolist(),
@@ -226,7 +221,7 @@ def explorer(
         "value": value,
         "log": logarithmic,
         "models": [written_out(model) for model in models],
-        "reference": reference_places(evaluations).tolist(),
+        "reference": next(mark.x.tolist() for mark in charts[0].marks if "chance" in mark.tag),
         "range": None,
         "colours": [colour(k) for k in range(len(models))],
         "level": level,
@@ -283,41 +278,41 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     ``found`` is the interval of Qrecall times the positives, so that it has the unit and the size of the hits.
     """
     at = at_stops(ev, stops)
-    curves = at.hits, at.hits / stops, at.low, at.high
-    axes = stops.astype(np.float64), np.log(stops)  # lines are straight on one of them only
-    kept = np.union1d(*(thinned(axis, *curves) for axis in axes))
-    inside_ties = bool((at.worst != at.best).any())
+    # Between the points that are kept, lines stay within the tolerance of each curve. The curves keep the same points,
+    # each within half: a point kept for one bends the line of another by as much again.
+    kept = np.zeros(len(stops), dtype=bool)
+    for axis in (stops.astype(np.float64), np.log(stops)):  # lines are straight on one of them only
+        for curve in (at["hits"], at["hits"] / stops, *at["expected"]):
+            kept |= keep_points(axis, curve, TOLERANCE / 2 * (float(np.ptp(curve)) or 1.0))
+    inside_ties = bool((at["worst"] != at["best"]).any())
     positives = int(ev.facts["positives"])
     # parts of a hit that a reader can see: 10,000 among few places or positives, 10 among many
     unit = 10.0 ** (4 - np.searchsorted([10, 100, 1000], np.minimum(stops, positives), side="right"))
     return {
         "name": ev.name,
         "positives": positives,
-        "hits": np.round(at.hits, _HIT_DIGITS),
-        "expected": [np.round(ends * unit) / unit for ends in (at.low, at.high)],
-        "found": [np.round(ends * unit) / unit for ends in at.qrecall * positives],
-        "next": [at.next_low, at.next_high],
-        "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at.threshold],  # None: everyone is taken
-        "worst": at.worst if inside_ties else None,
-        "best": at.best if inside_ties else None,
-        "drawn": kept,
+        "hits": np.round(at["hits"], _HIT_DIGITS),
+        "expected": np.round(at["expected"] * unit) / unit,
+        "found": np.round(at["qrecall"] * positives * unit) / unit,
+        "next": at["next"],
+        "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at["threshold"]],  # None: all are taken
+        "ties": [at["worst"], at["best"]] if inside_ties else None,
+        "drawn": np.flatnonzero(kept),
     }
 
 
 def written_out(model: Mapping[str, Any]) -> dict[str, Any]:
     """One model's columns as the page keeps them: lists of numbers, without those that say nothing."""
-    pairs = {"expected": model["expected"], "found": model["found"] if model["positives"] > 0 else None}
-    pairs |= {"next": model["next"], "ties": None if model["worst"] is None else (model["worst"], model["best"])}
-    return {
-        **{key: model[key] for key in ("name", "positives", "threshold")},
-        **{key: _digits(model[key]) for key in ("hits", "drawn")},
-        **{key: None if both is None else [_digits(column) for column in both] for key, both in pairs.items()},
-    }
-
-
-def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
-    """Rounded, whole numbers without a point; None where there is no value."""
-    return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
+    columns = {"hits": [model["hits"]], "drawn": [model["drawn"]], "expected": model["expected"]}
+    columns |= {"found": model["found"] if model["positives"] > 0 else [], "next": model["next"]}
+    columns["ties"] = model["ties"] or []
+    kept: dict[str, Any] = {key: model[key] for key in ("name", "positives", "threshold")}
+    for key, each in columns.items():
+        # rounded, whole numbers without a point; None where there is no value
+        rounds = [np.round(column, 6).tolist() for column in each]
+        lists = [[None if v != v else int(v) if v == int(v) else v for v in column] for column in rounds]
+        kept[key] = lists[0] if key in ("hits", "drawn") else lists or None
+    return kept
 
 
 def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
@@ -335,23 +330,12 @@ def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False)
     return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
 
 
-@dataclass(frozen=True)
-class Stops:
-    """One model at every stop. ``worst``, ``best``: positives taken if the places inside a tie go badly or well."""
+def at_stops(ev: Evaluation, stops: Whole) -> dict[str, NDArray[Any]]:
+    """What ``ev.at(quota=…)`` gives, for all stops at once; of intervals, low and high are one row each.
 
-    hits: Floats
-    low: Floats
-    high: Floats
-    qrecall: Floats  # low and high, one row each; nan without positives
-    next_low: Whole
-    next_high: Whole
-    threshold: Floats
-    worst: Floats
-    best: Floats
-
-
-def at_stops(ev: Evaluation, stops: Whole) -> Stops:
-    """What ``ev.at(quota=…)`` gives, for all stops at once."""
+    ``qrecall`` is nan without positives. ``worst``, ``best``: positives taken if the places inside a tie go badly or
+    well.
+    """
     ranking = ev.ranking
     ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
     found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
@@ -360,25 +344,17 @@ def at_stops(ev: Evaluation, stops: Whole) -> Stops:
     last = np.minimum(groups, len(ranking) - 1)
     pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
     hits = found[groups] + inside * pos / (pos + neg)
-    threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
-    worst = found[groups] + np.maximum(0.0, inside - neg)
-    best = found[groups] + np.minimum(pos, inside)
     cuts, level = cuts_at(ev, hits, stops), ev.settings.level
     of_recall = cuts if ev.rows.independent else cuts_at(ev, hits, stops, recall=True)
     limits = [expected_hits_limits(cut, level, other) for cut, other in zip(cuts, of_recall, strict=True)]
-    low, high = np.array(limits).T
     soon = [next_hits_limits(cut, level, mean=mean) for cut, mean in zip(cuts, limits, strict=True)]
-    next_low, next_high = np.array(soon).T.astype(np.int64)
-    qrecall = np.full((2, len(stops)), np.nan)
-    if ranking.n_pos:
-        qrecall = np.array([qrecall_limits(cut, level) for cut in of_recall]).T
-    return Stops(hits, low, high, qrecall, next_low, next_high, threshold, worst, best)
-
-
-def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
-    """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
-
-    The curves keep the same points, each within half: a point kept for one bends the line of another by as much again.
-    """
-    kept = [keep_points(x, curve, tolerance / 2 * (float(np.ptp(curve)) or 1.0)) for curve in curves]
-    return np.flatnonzero(np.any(kept, axis=0))
+    none = (np.nan, np.nan)
+    return {
+        "hits": hits,
+        "expected": np.array(limits).T,
+        "qrecall": np.array([qrecall_limits(cut, level) if ranking.n_pos else none for cut in of_recall]).T,
+        "next": np.array(soon).T.astype(np.int64),
+        "threshold": np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf),
+        "worst": found[groups] + np.maximum(0.0, inside - neg),
+        "best": found[groups] + np.minimum(pos, inside),
+    }

@@ -6,8 +6,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, partial
 from importlib import resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, format_value, text_table
+from ..table import Section, Table, format_value, text_table
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_MINUS = re.compile(r"(?<!\w)-(?=\d)")
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")  # which becomes a real minus; the dashes of a date stay
 _NUMERIC = re.compile(r"[^a-zA-Z]*(to[^a-zA-Z]*)?")  # "0.2 … 0.4", "12.5%", "3 to 5"
 
 
@@ -119,12 +119,7 @@ def markdown_table(table: Table) -> str:
 
 def as_html(sections: Iterable[Section]) -> str:
     """Sections as a notebook shows them."""
-    return fill("notebook.html", sections=list(sections))
-
-
-def fill(template: str, **parts: Any) -> str:
-    """A template of the package filled in; whatever is not markup already is escaped."""
-    return _templates().get_template(template).render(parts)
+    return template("notebook.html").render(sections=list(sections))
 
 
 @cache
@@ -134,7 +129,8 @@ def asset(name: str) -> str:
 
 
 @cache
-def _templates() -> Environment:
+def template(name: str) -> Template:
+    """A template of the package; whatever is filled in and is not markup already is escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     from .charts import colour, dash
@@ -155,18 +151,24 @@ def _templates() -> Environment:
         finalize=shown,
     )
 
-    def in_groups(parts: Sequence[str | Table | Figure]) -> list[tuple[str, list[Any]]]:
-        """Parts that are alike and follow each other, with their kind."""
-        return [(kind, list(group)) for kind, group in groupby(parts, lambda part: type(part).__name__)]
+    def columns(table: Table) -> list[tuple[str, bool]]:
+        """Those that are not empty, without the one that groups the rows (a column without a name groups none).
 
-    def columns(table: Table) -> list[str]:
-        """Those that are not empty, without the one that groups the rows (a column without a name groups none)."""
-        noted = any(row.get("note") for row in table)
-        return [name for name in table.columns if name != (table.group or None) and (name != "note" or noted)]
+        And whether each has words; the first one always does.
+        """
+        shown = []
+        for name in table.columns:
+            values = [row.get(name) for row in table]
+            prose = any(isinstance(value, str) and not _NUMERIC.fullmatch(value) for value in values)
+            if name != (table.group or None) and (name != "note" or any(values)):
+                shown.append((name, prose or name == table.columns[0]))
+        return shown
 
-    made.filters |= {"cell": cell, "prose": prose, "columns": columns, "in_groups": in_groups}
-    made.filters |= {"drawn": draw, "colour": colour, "dashes": lambda k: " ".join(map(str, dash(k))) or "none"}
-    return made
+    # parts that are alike and follow each other, with their kind
+    in_groups = partial(groupby, key=lambda part: type(part).__name__)
+    made.filters |= {"cell": cell, "columns": columns, "in_groups": in_groups, "drawn": draw}
+    made.filters |= {"colour": colour, "dashes": lambda k: " ".join(map(str, dash(k))) or "none"}
+    return made.get_template(name)
 
 
 def cell(value: Any) -> Any:
@@ -174,21 +176,8 @@ def cell(value: Any) -> Any:
     if isinstance(value, Estimate):
         if value.value != value.value:
             return Markup('–<small class="why">{}</small>').format(value.reason)
-        ends = f"{signed(value.low)} to {signed(value.high)}" if value.low == value.low else ""
-        return Markup("{} <small>{}</small>").format(signed(value.value), ends)
-    if isinstance(value, str) and not _NUMERIC.fullmatch(value):
+        ends = f"{format_value(value.low)} to {format_value(value.high)}" if value.low == value.low else ""
+        return Markup("{} <small>{}</small>").format(*(_MINUS.sub("−", x) for x in (format_value(value.value), ends)))
+    if hasattr(value, "__html__") or (isinstance(value, str) and not _NUMERIC.fullmatch(value)):
         return value
-    return value if hasattr(value, "__html__") else signed(value)
-
-
-def signed(value: Any) -> str:
-    """A number as people read it, with a real minus; the dashes of a date stay."""
     return _MINUS.sub("−", format_value(value))
-
-
-def prose(table: Table, name: str) -> bool:
-    """Whether a column has words; the first one always does."""
-    if name == table.columns[0]:
-        return True
-    texts = [row.get(name) for row in table]
-    return any(isinstance(text, str) and not _NUMERIC.fullmatch(text) for text in texts)

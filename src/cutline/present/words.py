@@ -319,7 +319,8 @@ def _with_what_was_asked(
         told += [f"{values[0][0].upper()}{joined(values)[1:]}."] if 0 < len(values) <= _MOST_NAMED else []
     elif keys and first.quota is not None and first.specs[keys[0]].measure.name != "hit_rate":
         told += _by_measure(comparison, keys[0])
-    worth = worth_section(evaluations, comparison)
+    of_worth = [key for key, spec in first.specs.items() if spec.measure.of_worth]
+    worth = worth_section(evaluations, of_worth, comparison) if of_worth else None
     if worth is not None and first.cut_by in _WORTH_ORDERS:
         sentences, worth = [*worth.sentences, _BY_SCORE], replace(worth, parts=worth.shown)
     return [*told, *sentences], [*sections, *filter(None, [worth])]
@@ -335,8 +336,13 @@ def models_of(result: Any) -> list[Evaluation]:
     return found
 
 
-def cut_point(ev: Evaluation) -> Any:
-    """The operating point to show: of the quota, or of the threshold; None without one."""
+def cut_point(ev: Evaluation, *, whole: bool = False) -> Any:
+    """The operating point to show: of the quota, or of the threshold; None without one.
+
+    ``whole``: where the cut lies on a curve of the whole list; each batch has its own.
+    """
+    if whole and ev.rows.batched:
+        return None
     if ev.quota is not None:
         return ev.at(quota=ev.quota)
     threshold = ev.threshold if ev.quotas is None else None
@@ -377,14 +383,13 @@ def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
 
 
-def worth_section(evaluations: Sequence[Evaluation], comparison: Comparison | None = None) -> Section | None:
+def worth_section(
+    evaluations: Sequence[Evaluation], keys: Sequence[str], comparison: Comparison | None = None
+) -> Section:
     """What the cases taken are worth by each model, what the best possible list would capture, and who is ahead."""
     from ..decide.planning import amount
 
     first = evaluations[0]
-    keys = [key for key, spec in first.specs.items() if spec.measure.of_worth]
-    if not keys:
-        return None
     ordered = f" by {_WORTH_ORDERS[first.cut_by]}" if first.cut_by in _WORTH_ORDERS else ""
     rows, sentences = [], []
     for ev in evaluations:
