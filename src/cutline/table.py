@@ -150,15 +150,16 @@ class PicklesFields:
         documented(cls)
 
     def __post_init__(self) -> None:
-        self.__setstate__(self.__dict__)
+        read_only = {name: MappingProxyType(value) for name, value in self.__dict__.items() if type(value) is dict}
+        self.__dict__.update(read_only)
 
     def __getstate__(self) -> dict[str, Any]:
         held = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in held.items()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        read_only = {name: MappingProxyType(value) for name, value in state.items() if type(value) is dict}
-        self.__dict__.update({**state, **read_only})
+        self.__dict__.update(state)
+        PicklesFields.__post_init__(self)
 
 
 def values_of(result: Any, *names: str) -> dict[str, Any]:
@@ -523,41 +524,42 @@ def text_table(
     heads = {name: clean(name, in_line=True) for name in columns}
     widths = {name: max(map(len, [heads[name], *cells[name]])) for name in columns}
     shown, left_out = list(columns), []
-
-    def excess() -> int:
-        return 0 if width is None else sum(widths[name] + 2 for name in shown) - 2 - width
-
+    excess = 0 if width is None else sum(widths[name] + 2 for name in shown) - 2 - width
     for spare in _SPARE:
-        if excess() > 0 and spare in shown and len(shown) > 2:
+        if excess > 0 and spare in shown and len(shown) > 2:
             shown.remove(spare)
             left_out.append(spare)
+            excess -= widths[spare] + 2
     for name in sorted(shown, key=lambda name: (name not in right, -widths[name])):  # heads of numbers first
-        if excess() > 0:
+        if excess > 0:
             whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
-            widths[name] = max([widths[name] - excess(), *map(len, [*whole, *heads[name].split()])])
-    headed = excess() > 0 and group in shown[1:] + shown[:-1]
+            narrow = max([widths[name] - excess, *map(len, [*whole, *heads[name].split()])])
+            excess -= widths[name] - narrow
+            widths[name] = narrow
+    headed = excess > 0 and group in shown[1:] + shown[:-1]
     if headed:  # a line of its own above its rows
         shown.remove(group)
-
-    def lines(texts: Mapping[str, str]) -> Iterator[str]:
-        wrapped = [textwrap.wrap(texts[name], max(1, widths[name]), break_on_hyphens=False) or [""] for name in shown]
+    lines: list[str | dict[str, str]] = [title] if title else []
+    lines += [heads, "  ".join("─" * widths[name] for name in shown)]
+    for k in range(len(rows)):
+        again = k > 0 and group in cells and cells[group][k] == cells[group][k - 1]
+        blank = again and group and width is not None
+        lines += [cells[group][k]] if headed and not again else []
+        lines.append({name: "" if blank and name == group else cells[name][k] for name in shown})
+    if left_out:
+        lines.append(f"(hidden: {', '.join(left_out)}; widen the terminal or use --format markdown)")
+    table = []
+    for line in lines:
+        if isinstance(line, str):
+            table.append(line)
+            continue
+        wrapped = [textwrap.wrap(line[name], max(1, widths[name]), break_on_hyphens=False) or [""] for name in shown]
         for parts in itertools.zip_longest(*wrapped, fillvalue=""):
             padded = (
                 part.rjust(widths[name]) if name in right else part.ljust(widths[name])
                 for name, part in zip(shown, parts, strict=True)
             )
-            yield "  ".join(padded).rstrip()
-
-    table = [*([title] if title else []), *lines(heads), "  ".join("─" * widths[name] for name in shown)]
-    for k in range(len(rows)):
-        texts = {name: cells[name][k] for name in shown}
-        if headed and (k == 0 or cells[group][k] != cells[group][k - 1]):
-            table.append(cells[group][k])
-        if width is not None and group and group in texts and k and cells[group][k] == cells[group][k - 1]:
-            texts[group] = ""
-        table += lines(texts)
-    if left_out:
-        table.append(f"(hidden: {', '.join(left_out)}; widen the terminal or use --format markdown)")
+            table.append("  ".join(padded).rstrip())
     return "\n".join(table)
 
 
