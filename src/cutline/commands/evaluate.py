@@ -34,20 +34,8 @@ _JUDGED = [
 ]
 # Options that mean nothing where there are several classes, where some labels are known, and where rows are counted.
 _TWO_CLASSES = (
-    *(
-        *o.LABELS,
-        "negate",
-        "worth",
-        "quota",
-        "cut_by",
-        "threshold",
-        *o.ERROR_COSTS,
-        "list_size",
-        "prevalence",
-        "by",
-        "batch",
-    ),
-    *("inclusion", "approximate", "tolerance", *o.GOALS, "calibration", "swaps", "consistency"),
+    *(*o.LABELS, "negate", "worth", "quota", "cut_by", "threshold", *o.ERROR_COSTS, "list_size", "prevalence", "by"),
+    *("batch", "inclusion", "approximate", "tolerance", *o.GOALS, "calibration", "swaps", "consistency"),
 )
 NOT_SAMPLED = (
     *("list_size", "missing", "html", *o.ENGINE, "approximate", "tolerance", "seed", "resamples", "predicted"),
@@ -68,12 +56,25 @@ class JudgeArguments(o.Arguments):
 
     cost: str | None = column("With --worth: column with what each row costs.")
 
-    def check(self) -> None:
-        """What goes with nothing else that was given is an error, before anything is computed."""
+    def goal(self) -> dict[str, float]:
+        """What the cut is to reach or to keep, if that was given: one thing, in place of a quota or a threshold.
+
+        What goes with nothing else that was given is an error, before anything is computed.
+        """
         if self.list_size is not None:
             refuse(self, ("by", "batch", *o.ERROR_COSTS), "does not go with --list-size")
         if self.no_intervals and self.interval is not None:
             raise InputError("interval", "does not go with --no-intervals", "leave one of them out")
+        goal = self.named(*o.GOALS)
+        given = [*goal, *self.named("quota", "threshold")]
+        if goal and len(given) > 1:
+            raise InputError(None, f"--{' and --'.join(given)} each set the cut", "give one of them")
+        if goal:
+            refuse(self, ("by",), f"does not go with --{given[0]}, which is met for all rows together")
+        if "precision" in goal and self.prevalence is not None:
+            problem = "moves precision, and the cut is found in the file's own"
+            raise InputError("prevalence", problem, "give a {threshold}")
+        return goal
 
     def request(self, *, labels: bool = False) -> dict[str, Any]:
         """What the library's verbs take of a table, beside the columns of labels and scores.
@@ -126,19 +127,6 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
     )
     calibration: bool = option("Also: are the probabilities right?", section="Output")
 
-    def goal(self) -> dict[str, float]:
-        """What the cut is to reach or to keep, if that was given: one thing, in place of a quota or a threshold."""
-        goal = self.named(*o.GOALS)
-        given = [*goal, *self.named("quota", "threshold")]
-        if goal and len(given) > 1:
-            raise InputError(None, f"--{' and --'.join(given)} each set the cut", "give one of them")
-        if goal:
-            refuse(self, ("by",), f"does not go with --{given[0]}, which is met for all rows together")
-        if "precision" in goal and self.prevalence is not None:
-            problem = "moves precision, and the cut is found in the file's own"
-            raise InputError("prevalence", problem, "give a {threshold}")
-        return goal
-
 
 @command(
     EvaluateArguments,
@@ -172,7 +160,6 @@ def evaluate(asked: EvaluateArguments) -> Report:
     from ..present.words import default_measures
     from ..verbs import evaluate as evaluate_rows
 
-    asked.check()
     goal, beside = asked.goal(), list[Section]()
     sampled = asked.inclusion is not None
     if sampled:
@@ -292,12 +279,12 @@ def _report(
     if status:  # then no ranking can be judged; there are measures that one class is enough for
         note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
 
-    def page(path: str) -> None:
-        source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
-        how: dict[str, Any] = {"offered": offered} if offered else {}
-        if "list_size" in shown:
-            how |= {name: shown[name] for name in ("measures", "list_size", "beside") if name in shown}
-        result.to_html(path, source=source, all_measures=asked.everything, **how, **asked.error_costs())
+    how: dict[str, Any] = {"offered": offered} if offered else {}
+    if "list_size" in shown:
+        how |= {name: shown[name] for name in ("measures", "list_size", "beside") if name in shown}
+    how |= {"all_measures": asked.everything, **asked.named(*o.ERROR_COSTS)}
+    source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+    page = partial(result.to_html, source=source, **how)
 
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
@@ -436,8 +423,11 @@ def compare(asked: CompareArguments) -> Report:
     from ..sources.profiles import is_pattern
     from ..verbs import compare as compare_models
 
-    asked.check()
-    costs = asked.error_costs()
+    asked.goal()
+    costs = asked.named(*o.ERROR_COSTS)
+    if len(costs) == 1:
+        missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
+        raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
     with opened(asked) as table:
         patterns = len(asked.scores) > 1 and all(is_pattern(table, score) for score in asked.scores)
         if asked.label is not None and (asked.predicted or (patterns and not asked.positive)):

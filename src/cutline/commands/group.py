@@ -78,22 +78,16 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in COMMANDS:
+        """Import one command, or name the nearest one."""
+        if cmd_name.startswith("-"):
             return None
+        if cmd_name not in COMMANDS:
+            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
         module = importlib.import_module(f"cutline.commands.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the nearest one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(COMMANDS)}"
-            raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

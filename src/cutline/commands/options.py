@@ -331,14 +331,6 @@ class Arguments:
         """How intervals are drawn, as the library takes it."""
         return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
 
-    def error_costs(self) -> dict[str, float]:
-        """What errors cost, if that was given: both kinds or none."""
-        costs = self.named("cost_fp", "cost_fn")
-        if len(costs) == 1:
-            missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
-            raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
-        return costs
-
 
 # options that are lists, empty where a command does not take them
 _SEVERAL = ("negate", "positive", "negative", "by", "scores", "measures")
@@ -401,7 +393,6 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files that its parameters declare, run it, and publish what it gives."""
-
         paths: dict[type[click.Path], dict[str, str]] = {InputFile: {}, OutputFile: {}}
         for param in self.params:
             given_path = ctx.params.get(param.name or "")
@@ -429,7 +420,6 @@ def command(
     options: type[O], examples: str = "", renames: Mapping[str, str] = MappingProxyType({}), **how: Any
 ) -> Callable[[Callable[[O], Report | None]], Command]:
     """Declare a command: its options, the function that answers it, and what it calls an argument otherwise."""
-
     epilog = f"\b\nExamples:\n{examples}" if examples else None
     return lambda function: Command(
         options, function, renames, name=function.__name__.replace("_", "-"), epilog=epilog, **how
