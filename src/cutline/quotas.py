@@ -41,7 +41,7 @@ class Quotas:
     def of(cls, value: Any, name: str = "quota") -> Quotas:
         """From a range, a text such as ``20-60``, a pair (low, high), or a mapping from quota to probability."""
         if isinstance(value, str):
-            value = _read(value, name)
+            value = parse_quota(value, name)
         if isinstance(value, Quotas):
             return value
         if isinstance(value, range):
@@ -104,27 +104,6 @@ def _show(quota: int | float) -> str:
     return f"{quota * 100:.12g}%" if isinstance(quota, float) else str(quota)
 
 
-def _read(text: str, name: str) -> Any:
-    """A number of cases, a share, a pair of them, or a mapping to probabilities, from text."""
-
-    def number(part: str) -> int | float:
-        part = part.strip()
-        if part.endswith("%"):
-            return float(part[:-1]) / 100.0
-        return int(part) if re.fullmatch(r"[+-]?\d+", part) else float(part)
-
-    match = _RANGE.match(text)
-    try:
-        if match is not None:
-            return tuple(map(number, match.groups()))
-        if ":" in text:
-            parts = [part.partition(":") for part in text.split(",")]
-            return {number(quota): float(weight) for quota, _, weight in parts}
-        return number(text)
-    except ValueError:
-        raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
-
-
 def parse_quota(value: Any, name: str = "quota") -> Any:
     """Read a quota: ``200`` cases, ``5%`` or ``0.05`` of them, ``20-60`` any of these, ``20:0.5,40:0.5`` one of these.
 
@@ -132,8 +111,21 @@ def parse_quota(value: Any, name: str = "quota") -> Any:
     (200, 0.05, '20-60', None)
     """
     if isinstance(value, str):
-        value = _read(value, name)
-        return value if isinstance(value, int | float) else Quotas.of(value, name)
+        ends = _RANGE.match(value)
+        pairs = [part.partition(":") for part in value.split(",")] if ":" in value else []
+        numbers: list[int | float] = []
+        try:
+            for part in map(str.strip, ends.groups() if ends else [pair[0] for pair in pairs] or [value]):
+                if part.endswith("%"):
+                    numbers.append(float(part[:-1]) / 100.0)
+                else:
+                    numbers.append(int(part) if re.fullmatch(r"[+-]?\d+", part) else float(part))
+            weights = [float(weight) for _, _, weight in pairs]
+        except ValueError:
+            raise InputError(name, f"is {show(value)}, which is not a quota", _REMEDY) from None
+        if not ends and not pairs:
+            return numbers[0]
+        value = dict(zip(numbers, weights, strict=True)) if pairs else tuple(numbers)
     if isinstance(value, Quotas | Mapping | range | tuple | list):
         return Quotas.of(value, name)
     return None if value is None else check_quota(value, name)
