@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError, changed, different_lengths
 from .sources import rules
-from .sources.arrays import Codes, as_column, check_present
+from .sources.arrays import Codes, as_column
 
 Order = Literal["number", "time", "given", "name"]
 CROSS = " × "
@@ -57,12 +57,7 @@ class Partition:
 
     @classmethod
     def of(
-        cls,
-        values: Any,
-        argument: str = "segment",
-        rows: int | None = None,
-        other: str = "y_score",
-        sample: Any = None,
+        cls, values: Any, argument: str = "segment", rows: int | None = None, other: str = "y_score", sample: Any = None
     ) -> Partition:
         """The parts that a column makes; a frame, or a mapping from names to columns, crosses its columns.
 
@@ -198,7 +193,8 @@ def _of_column(values: Any, rows: int | None, argument: str, other: str, name: s
         low = int(column.min())
         every = tuple(range(low, int(column.max()) + 1))
         return Partition((column - low).astype(np.intp), every, "number", (name,)).only(np.arange(len(column)))
-    check_present(column, argument)
+    if kind in "fM" and (gone := np.isnan(column)).any():  # also a date that is none
+        raise rules.missing(argument, np.nan if kind == "f" else None, int(np.argmax(gone)))
     if kind in "biufM":
         distinct, codes = np.unique(column, return_inverse=True)
         order: Order = "time" if kind == "M" else "number"

@@ -183,8 +183,17 @@ def is_matrix(given: Any) -> bool:
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:
     """One-dimensional array of a list, NumPy array, Series or Arrow array; missing entries raise an error."""
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, np.ndarray | list | tuple | range):
         values = _foreign(values, argument)
+    if isinstance(values, list | tuple | range):
+        try:  # of objects where NumPy would turn numbers into text, or take zero bytes off its end
+            is_text = any(issubclass(kind, str | bytes) for kind in set(map(type, values)))
+            array = np.array(values, dtype=object) if is_text else np.asarray(values)
+        except OverflowError:
+            array = np.array(values, dtype=object)
+        except ValueError:
+            raise InputError(argument, "has rows of different lengths", "pass one value for each row") from None
+        values = np.array(values, dtype=object) if array.dtype.kind in "US" else array
     elif isinstance(values, np.ma.MaskedArray):
         if np.ma.is_masked(values):
             raise rules.missing(argument, None, int(np.argmax(np.ma.getmaskarray(values))))
@@ -198,10 +207,8 @@ def as_column(values: Any, argument: str) -> NDArray[Any]:
     return column
 
 
-def _foreign(values: Any, argument: str) -> NDArray[Any]:
-    """Lists as they are; Series and Arrow arrays by their own methods or narwhals, without importing their library."""
-    if isinstance(values, list | tuple | range):
-        return _of_list(values, argument)
+def _foreign(values: Any, argument: str) -> NDArray[Any] | list[Any]:
+    """Series and Arrow arrays by their own methods or narwhals, without importing their library; what else iterates."""
     not_a_column = InputError(argument, f"is of type {type(values).__name__}", "pass an array, a list or a Series")
     if isinstance(values, str | bytes | dict | set) or values is None:
         raise not_a_column
@@ -212,7 +219,7 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
             found = is_null().to_numpy(zero_copy_only=False) if arrow else is_null()
             raise rules.missing(argument, None, int(np.argmax(np.asarray(found))))
         if str(getattr(values, "dtype", "")) in ("Int128", "UInt128"):  # which NumPy has not
-            return _of_list(values.to_list(), argument)
+            return list(values.to_list())
         if arrow and str(values.type).startswith("dictionary"):
             values = values.cast(values.type.value_type)
         return np.asarray(values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy())
@@ -234,7 +241,7 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
         if hasattr(values, "shape") and len(values.shape) != 1:
             raise InputError(argument, "is a table, not one column", "pass one of its columns") from None
         try:
-            return _of_list(list(values), argument)
+            return list(values)
         except TypeError:
             raise not_a_column from None
     missing = series.is_null().to_numpy()
@@ -243,31 +250,13 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
     return np.asarray(series.to_numpy())
 
 
-def _of_list(values: Any, argument: str) -> NDArray[Any]:
-    """A list as an array: of objects where NumPy would turn numbers into text, or take zero bytes off its end."""
-    if any(issubclass(kind, str | bytes) for kind in set(map(type, values))):
-        return np.array(values, dtype=object)
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, OverflowError):
-            return np.array(values, dtype=object)
-        raise InputError(argument, "has rows of different lengths", "pass one value for each row") from None
-    return array if array.dtype.kind not in "US" else np.array(values, dtype=object)
-
-
 def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
     """A column of numbers with its extremes: float64, or float32 where it came so, whose ties are its own."""
     return read_numbers(values, argument, plain=True)[:3]
 
 
 def read_numbers(
-    values: Any,
-    argument: str,
-    decimal: str | None = None,
-    rows: Sequence[int] | None = None,
-    *,
-    plain: bool = False,
+    values: Any, argument: str, decimal: str | None = None, rows: Sequence[int] | None = None, *, plain: bool = False
 ) -> tuple[NDArray[Any], float, float, rules.Notation | None]:
     """A column of numbers, its extremes, and how text writes it (``plain``: as Python); ``rows``: how many each is."""
     column, notation = as_column(values, argument), None
@@ -339,14 +328,6 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
     return column
 
 
-def check_present(column: NDArray[Any], argument: str) -> None:
-    """Raise an error for a number that is NaN, or a date that is none."""
-    if column.dtype.kind in "fM":
-        is_gone, shown = (np.isnan, np.nan) if column.dtype.kind == "f" else (np.isnat, None)
-        if is_gone(column).any():
-            raise rules.missing(argument, shown, int(np.argmax(is_gone(column))))
-
-
 def renumber(codes: Codes) -> Codes:
     """The codes of some rows as numbers from 0 without gaps, in their order."""
     return np.unique(codes, return_inverse=True)[1].astype(np.intp)
@@ -374,30 +355,54 @@ def is_positive(label: NDArray[Any], pos_label: Any, named: Collection[str] = ()
             spelled = set(map(rules.as_text, every))
             return reduce(np.logical_or, (is_positive(label, one, spelled) for one in every))
         pos_label = every[0] if every else None
-    kind = label.dtype.kind
-    if kind == "b":
+    if label.dtype.kind not in "biuf":  # objects, text or dates: numbers or truths where every one is such
+        if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
+            label = label.astype("datetime64[us]")
+        cells = _single_values(label.tolist(), "y_true")
+        values = list(dict.fromkeys(cells))
+        text = all(isinstance(cell, str) for cell in values)
+        numbers = (rules.matches(rules.LABEL_CELL, v) if text else isinstance(v, Real | Decimal) for v in values)
+        if all(isinstance(cell, bool | np.bool_) for cell in values):
+            label = np.array(cells, dtype=np.bool_)
+        elif all(numbers):
+            beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
+            if beyond is not None:
+                raise rules.bad_cell("beyond", "y_true", beyond)
+            label = np.array([float(cell) for cell in cells])
+        elif text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in values):
+            label = np.array([cell.strip().lower() == "true" for cell in cells])
+        else:
+            return _of_words(cells, values, pos_label, named)
+    if label.dtype.kind == "b":
         wanted = True if pos_label is None else rules.wanted_truth(pos_label)
         if wanted is None:
             raise rules.unknown_label(pos_label, np.unique(label).tolist())
         return label if wanted else ~label
-    if kind in "iuf":
-        check_present(label, "y_true")
-        return _numbers(label, pos_label)
-    # Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such.
-    if kind == "M" and np.datetime_data(label.dtype)[0] != "D":  # a moment is a date with its time
-        label = label.astype("datetime64[us]")
-    cells = _single_values(label.tolist(), "y_true")
-    values = list(dict.fromkeys(cells))
-    if all(isinstance(cell, bool | np.bool_) for cell in values):
-        return is_positive(np.array(cells, dtype=np.bool_), pos_label, named)
-    text = all(isinstance(cell, str) for cell in values)
-    if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in values):
-        beyond = next((row for row, cell in enumerate(cells) if rules.is_beyond(cell)), None)
-        if beyond is not None:
-            raise rules.bad_cell("beyond", "y_true", beyond)
-        return _numbers(np.array([float(cell) for cell in cells]), pos_label)
-    if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in values):
-        return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label, named)
+    (low, high), limit = compiled.extremes(label), rules.EXACT_INTEGERS
+    if low != low:
+        raise rules.missing("y_true", np.nan, int(np.argmax(np.isnan(label))))
+    if label.dtype.kind == "f" and not (math.isfinite(low) and math.isfinite(high)):
+        raise rules.bad_cell("infinite", "y_true", int(np.argmax(np.isinf(label))))
+    if label.dtype.kind != "f" and (high > limit or low < -limit):
+        raise rules.bad_cell("beyond", "y_true", int(np.argmax((label > limit) | (label < -limit))))
+    if pos_label is not None:
+        number = rules.wanted_number(pos_label)
+        if number is None:
+            raise rules.unknown_label(pos_label, np.unique(label).tolist())
+        return _found(label == number, label, pos_label)
+    if low >= 0 and high <= 1:
+        positive: NDArray[np.bool_] = label.astype(np.bool_)
+        if label.dtype.kind != "f" or bool(np.array_equal(positive, label)):
+            return positive
+    elif low == -1 and high <= 1:
+        positive = label == 1
+        if bool((positive | (label == -1)).all()):
+            return positive
+    raise rules.unclear_labels(np.unique(label).tolist())
+
+
+def _of_words(cells: list[Any], values: list[Any], pos_label: Any, named: Collection[str]) -> NDArray[np.bool_]:
+    """Which cells are the positive word."""
     if pos_label is None:
         raise rules.unclear_labels(_ordered(values))
     word = rules.as_text(pos_label)
@@ -454,28 +459,6 @@ def check_negatives(
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
-
-
-def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    (low, high), limit = compiled.extremes(label), rules.EXACT_INTEGERS
-    if label.dtype.kind == "f" and not (math.isfinite(low) and math.isfinite(high)):
-        raise rules.bad_cell("infinite", "y_true", int(np.argmax(np.isinf(label))))
-    if label.dtype.kind != "f" and (high > limit or low < -limit):
-        raise rules.bad_cell("beyond", "y_true", int(np.argmax((label > limit) | (label < -limit))))
-    if pos_label is not None:
-        wanted = rules.wanted_number(pos_label)
-        if wanted is None:
-            raise rules.unknown_label(pos_label, np.unique(label).tolist())
-        return _found(label == wanted, label, pos_label)
-    if low >= 0 and high <= 1:
-        positive: NDArray[np.bool_] = label.astype(np.bool_)
-        if label.dtype.kind != "f" or bool(np.array_equal(positive, label)):
-            return positive
-    elif low == -1 and high <= 1:
-        positive = label == 1
-        if bool((positive | (label == -1)).all()):
-            return positive
-    raise rules.unclear_labels(np.unique(label).tolist())
 
 
 def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:
