@@ -42,7 +42,7 @@ def show(value: Any) -> str:
     import numpy as np
 
     text = repr(value.item() if isinstance(value, np.generic) and hasattr(value, "item") else value)
-    text = " ".join("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text).split(" "))
+    text = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 1] + "…" + (text[-1] if text[-1] in "'\"" else "")
     return verbatim(text)

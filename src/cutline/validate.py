@@ -200,9 +200,8 @@ RULES: dict[str, Rule] = {
     "decimal": one_of(None, ".", ","),
     "missing": one_of("error", "drop"),
     **dict.fromkeys(("classes", "order", "marks"), check_list),
-    "measures": lambda value, name: (
-        value if isinstance(value, list | tuple) else check_list(value, name)
-    ),  # none: cuts and curves alone
+    # none: cuts and curves alone
+    "measures": lambda value, name: value if isinstance(value, list | tuple) else check_list(value, name),
     "margin": partial(check_number, low=0.0, finite=True),
     **dict.fromkeys(("cost", "value", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), partial(check_number, low=0.0, high=1.0)),

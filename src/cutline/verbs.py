@@ -69,11 +69,9 @@ _RULES: dict[str, Rule] = {
     "cost": lambda value, _: value,  # of each row: checked with the worth
     "exact": check_flag,
     "tolerance": lambda value, name: check_number(value, name, 0.0, math.inf, open_ends=True),
-    "interval": lambda value, name: (
-        value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
-    ),  # more follows with the shape
+    # more follows with the shape
+    "interval": lambda value, name: value if isinstance(value, str) and value == "delta" else INTERVAL(value, name),
 }
-
 
 # what options are by default; None for those that are not here
 _DEFAULTS = {"ordered": False, "interval": "auto", "level": 0.95, "seed": 0, "missing": "error", "paired": True}
@@ -256,9 +254,7 @@ def evaluate(
 
 @overload
 def compare(
-    y_true: Labels | Mapping[str, Labels],
-    scores: Mapping[str, Any] | HasColumns,
-    **options: Unpack[CompareOptions],
+    y_true: Labels | Mapping[str, Labels], scores: Mapping[str, Any] | HasColumns, **options: Unpack[CompareOptions]
 ) -> Comparison: ...
 @overload
 def compare(

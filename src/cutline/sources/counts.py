@@ -339,8 +339,7 @@ def _grouped(*keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def describe_counts(table: Any) -> dict[str, str] | None:
     """What a query that made a table says of itself; None where no query of ours made it."""
-    names = table.names if isinstance(table, MemoryTable) else [column.name for column in table.columns]
-    if DESCRIPTION not in names:
+    if DESCRIPTION not in table.names:
         return None
     if isinstance(table, MemoryTable):
         cells = table.column(DESCRIPTION, "description")
@@ -415,13 +414,12 @@ def _read_described(table: Any, missing: str) -> Counted:
     """The result of a query that describes itself."""
     described = describe_counts(table)
     assert described is not None
-    names = table.names if isinstance(table, MemoryTable) else [column.name for column in table.columns]
     by = tuple(described["by"].split(",")) if described.get("by") else ()
     batch = described.get("batch") or None
-    lacking = next((name for name in (*_NEEDED, *by, *([batch] if batch else [])) if name not in names), None)
+    lacking = next((name for name in (*_NEEDED, *by, *([batch] if batch else [])) if name not in table.names), None)
     if lacking is not None:
         raise InputError(None, f"{table.name} lacks the column {show(lacking)} of the query", "use its result as it is")
-    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS, *WORTH) if name in names]
+    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS, *WORTH) if name in table.names]
     loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch), False)
     numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
     pos, neg, cases = (_whole_numbers(numbers[name], name) for name in ("positives", "negatives", "cases"))

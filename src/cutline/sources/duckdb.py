@@ -20,7 +20,7 @@ from ..validate import check_whole
 from . import rules
 from .arrays import as_column, is_positive
 from .arrow_stream import Batch, StreamError, batches
-from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
+from .file_formats import TEXT, File, Files, TextFormat, describe, find_files, sentence, sql_paths
 from .frames import LoadedColumns, MemoryTable
 from .sql_table import (
     DUCKDB,
@@ -35,13 +35,7 @@ from .sql_table import (
     role_word,
 )
 
-_DATABASES = {
-    "postgres": "postgres",
-    "postgresql": "postgres",
-    "mysql": "mysql",
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-}
+_DATABASES = {kind: kind for kind in ("postgres", "mysql", "sqlite", "duckdb")} | {"postgresql": "postgres"}
 # How a file of a database begins: DuckDB's has eight bytes of a checksum first, and its version behind its name.
 _DATABASE_FILES = {"sqlite": rb"SQLite format 3\0", "duckdb": rb"(?s:.{8})DUCK(?s:..)\0\0"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
@@ -499,9 +493,7 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     """Files as a table. Cells of text files stay text, whatever they look like."""
     run, stop = connection.sql, connection.interrupt
     first = files.files[0]
-    if not first.is_text:
-        _only_for_text(text, f"a {files.kind} file")
-    if first.is_text:
+    if files.kind in TEXT:
         columns = [Column(name, f"c{k}", "VARCHAR") for k, name in enumerate(first.names)]
         alike: dict[tuple[Any, ...], list[File]] = {}
         for file in files.files:
@@ -513,11 +505,12 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
             parts.append(f"SELECT {order if names != first.names else '*'} FROM {_read_csv(those)}")
         relation = _read_csv(list(files.files)) if len(alike) == 1 else f"({' UNION ALL '.join(parts)})"
         return DuckTable(files.name, columns, relation, run, stop, files)
-    where = "[" + ", ".join(sql_path(file.path) for file in files.files) + "]"
+    _only_for_text(text, f"a {files.kind} file")
+    where = sql_paths(files.files)
     if files.kind == "parquet":
         united = ", union_by_name = true" if len(files.files) > 1 else ""  # else the first file's types hold for all
         relation = f"read_parquet({where}, hive_partitioning = false{united})"
-        names = _outermost(connection, first.path) if len(files.files) == 1 else None
+        names = _outermost(connection, where) if len(files.files) == 1 else None
         return _described(files.name, relation, run, stop, names, files)
     packed = f", compression = '{first.packed}'" if first.packed else ""
     relation = f"read_json_objects({where}, format = 'auto', hive_partitioning = false{packed})"
@@ -538,8 +531,7 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
 
 def _read_csv(those: list[File]) -> str:
     """SQL that reads text files: every option is given, none is left for DuckDB to find out."""
-    file = those[0]
-    where = "[" + ", ".join(sql_path(file.path) for file in those) + "]"
+    file, where = those[0], sql_paths(those)
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(file.names)))
     packed = f", compression = '{file.packed}'" if file.packed else ""
     size = f", max_line_size = {max(1 << 21, 4 * max(f.longest for f in those))}"
@@ -551,12 +543,12 @@ def _read_csv(those: list[File]) -> str:
     )
 
 
-def _outermost(connection: Any, path: str) -> list[str] | None:
+def _outermost(connection: Any, where: str) -> list[str] | None:
     """The columns of a Parquet file as they stand; its schema lists the root first, a column's children behind it."""
     import duckdb
 
     try:
-        schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({sql_path(path)})").fetchall()
+        schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({where})").fetchall()
     except duckdb.Error:
         return None  # reading the file raises the error, with the reason
     names: list[str] = []

@@ -25,22 +25,12 @@ from datetime import datetime, time
 from typing import IO, Any, NamedTuple, cast
 
 from ..errors import InputError, how_to_install, listed, show, verbatim
-from ..validate import check_whole, one_of
+from ..validate import RULES, check_whole
 from . import rules
 
-KINDS = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-}
+KINDS = {".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+KINDS |= {".json": "json", ".jsonl": "json", ".ndjson": "json", ".xlsx": "excel", ".xlsm": "excel"}
+TEXT = ("csv", "tsv")  # kinds that consist of cells of text
 _BINARY = {b"PAR1": "parquet", b"PK\x03\x04": "excel"}
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _DELIMITERS = (",", ";", "\t", "|")
@@ -82,11 +72,10 @@ class TextFormat:
         for name, sign in (("delimiter", self.delimiter), ("quote", self.quote)):
             if sign is not None and not (isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n\0"):
                 raise InputError(name, f"must be a single character, got {show(sign)}")
-        one_of(None, ".", ",")(self.decimal, "decimal")
+        RULES["decimal"](self.decimal, "decimal")
         if self.encoding is not None:
             try:
-                name = codecs.lookup(self.encoding).name
-                io.TextIOWrapper(io.BytesIO(), name)  # of text: not base64
+                io.TextIOWrapper(io.BytesIO(), codecs.lookup(self.encoding).name)  # of text: not base64
             except (LookupError, TypeError, ValueError):
                 problem = f"is {show(self.encoding)}, which is unknown"
                 raise InputError("encoding", problem, "give e.g. 'latin-1' or 'utf-16'") from None
@@ -117,11 +106,6 @@ class File:
     understood: tuple[str, ...] = ()
     guessed: tuple[tuple[str, Any], ...] = ()  # options that were found to be needed (see ``TextFormat.guess``)
 
-    @property
-    def is_text(self) -> bool:
-        """Whether it consists of cells of text."""
-        return self.kind in ("csv", "tsv")
-
 
 class Files(NamedTuple):
     """What a path or a pattern means: files of one kind."""
@@ -134,21 +118,22 @@ class Files(NamedTuple):
 
 def find_files(path: str, text: TextFormat, folder: str) -> Files:
     """The files of a path, a pattern, or of standard input (``-``); ``folder`` takes copies."""
-    name = _as_shown(os.path.basename(path.rstrip("/")) or path)
-    files: list[File] = []
-    if path == "-":
-        name, copy = "standard input", os.path.join(folder, "standard-input")
-        with open(copy, "wb") as target:
-            shutil.copyfileobj(sys.stdin.buffer, target, 1 << 20)
-        files.append(_open_file(copy, name, text, folder, by_name=False))
-    found = [] if files else files_meant(path)
-    if not found and not files:
+    found = [os.path.join(folder, "standard-input")] if path == "-" else files_meant(path)
+    if not found:
         raise InputError(None, f"there is no file {show(path)}", "check its name")
+    named = {file: os.path.basename(file.rstrip("/")) or file for file in (path, *found)}
+    if path == "-":
+        named = dict.fromkeys(named, "standard input")
+        with open(found[0], "wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target, 1 << 20)
+    for file, name in named.items():  # as a message may carry it: on one line, to be printed, its braces no fields
+        named[file] = verbatim("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in name))
+    files: list[File] = []
     for k, file in enumerate(found):
         if os.path.isdir(file):
             inside = os.path.join(file, "*.parquet")
             raise InputError(None, f"{show(file)} is a folder", f"give a file, or a pattern such as {show(inside)}")
-        shown, by_name = _as_shown(os.path.basename(file)), True
+        shown, by_name = named[file], True
         try:
             with open(file, "rb") as source:
                 if stat.S_ISCHR(os.fstat(source.fileno()).st_mode) and not source.isatty():  # /dev/zero never ends
@@ -165,23 +150,19 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
     first = files[0]
     for other in files[1:]:
         if (other.kind, other.packed) != (first.kind, first.packed):
-            said = f"{name} means files of several kinds, such as {first.shown} and {other.shown}"
+            said = f"{named[path]} means files of several kinds, such as {first.shown} and {other.shown}"
             raise InputError(None, said, "give a pattern that means one kind")
-        if other.is_text and sorted(other.names) != sorted(first.names):
+        if other.kind in TEXT and sorted(other.names) != sorted(first.names):
             said = f"{other.shown} has other columns than {first.shown}"
             raise InputError(None, said, "give files with the same header")
     understood = dict.fromkeys(words for file in files for words in file.understood)
-    return Files(name, tuple(files), first.kind, tuple(understood))
+    return Files(named[path], tuple(files), first.kind, tuple(understood))
 
 
-def _as_shown(name: str) -> str:
-    """A name as a message may carry it: on one line, as text that can be printed, its braces no fields."""
-    return verbatim("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in name))
-
-
-def sql_path(path: str) -> str:
-    """A path for DuckDB: *, ? and [ are not a pattern, a file may really be called that."""
-    return "'" + re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''") + "'"
+def sql_paths(files: Sequence[File]) -> str:
+    """The paths of files for DuckDB: *, ? and [ are not a pattern, a file may really be called that."""
+    paths = (re.sub(r"([*?\[])", r"[\1]", file.path).replace("'", "''") for file in files)
+    return "[" + ", ".join(f"'{path}'" for path in paths) + "]"
 
 
 def files_meant(path: str) -> list[str]:
@@ -232,7 +213,7 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
         os.symlink(path, link := os.path.join(folder, f"link-{len(os.listdir(folder))}"))
         path = link
     file = File(shown, path, kind, packed, understood=understood, guessed=tuple(guessed.items()))
-    return _with_dialect(file, text, folder) if file.is_text else file
+    return _with_dialect(file, text, folder) if kind in TEXT else file
 
 
 def _sheet(path: str, shown: str, text: TextFormat, folder: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
@@ -335,7 +316,8 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
     while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
         with open_bytes(file) as raw:
             content = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(raw.read(size))
-            head = _without_lines(_Head(content, not raw.read(1)), skipped)
+            head = _Head(content, not raw.read(1))
+        head = _without_lines(head, skipped) if skipped else head
         line = re.split("[\r\n]", head.text.lstrip("\r\n"), maxsplit=1)[0]
         cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
         in_single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)  # all names of the header
@@ -379,7 +361,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
 
 def _without_lines(head: _Head, lines: int) -> _Head:
     """The head without its first lines."""
-    return head._replace(text=re.sub(rf"\A(?:[^\r\n]*(?:\r\n|\r|\n)){{0,{lines}}}", "", head.text)) if lines else head
+    return head._replace(text=re.sub(rf"\A(?:[^\r\n]*(?:\r\n|\r|\n)){{0,{lines}}}", "", head.text))
 
 
 def _cover_lines(head: _Head, delimiter: str | None, quote: str, width: int) -> int:

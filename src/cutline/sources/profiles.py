@@ -162,7 +162,7 @@ def class_columns(
     A pattern's columns are called as the labels are: by their whole names, else by what the wildcard stands for.
     """
     table.column(label, "label")
-    wanted = matching(table, pattern) if pattern else [column.name for column in table.columns]
+    wanted = matching(table, pattern) if pattern else table.names
     columns = [name for name in wanted if name != label]
     known = set(labels)
     passed: list[str] = []

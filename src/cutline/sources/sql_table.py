@@ -19,20 +19,15 @@ import numpy as np
 from ..errors import InputError, changed, listed, show
 from ..runtime import TUNING
 from ..sweep import scale_of
-from ..validate import one_of
+from ..validate import RULES
 from . import rules
 from .arrays import as_column, check_negatives, is_positive, read_numbers
 
 V = TypeVar("V")
 
-INTEGERS = (
-    *("tinyint", "smallint", "integer", "int", "bigint", "hugeint"),
-    *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
-)
 _NARROW = ("tinyint", "smallint", "integer", "int", "utinyint", "usmallint", "uinteger")
+_INTEGERS = (*_NARROW, "bigint", "hugeint", "ubigint", "uhugeint")
 _COLLECTIONS = ("array", "map", "struct", "union", "interval", "variant", "json", "list")
-
-
 _BETWEEN = chr(31)  # between the values of several columns: no cell that people write has it
 
 
@@ -110,7 +105,7 @@ class Column:
     def kind(self) -> str:
         """What its type contains: integer, fraction, decimal, truth, text, collection, or other."""
         name = self.type.lower()
-        if name in INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
+        if name in _INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
             return "integer"
         kinds = {"double": "fraction", "float": "fraction", "real": "fraction", "boolean": "truth"}
         if name in kinds or name.startswith("decimal"):
@@ -178,7 +173,7 @@ class Roles:
             neg_label = None if self.neg_label is None else tuple(map(rules.fold, self.neg_label))
             self.__dict__.update(pos_label=pos_label, neg_label=neg_label)
         rules.negative_labels(self.neg_label, self.pos_label)
-        one_of(None, ".", ",")(self.decimal, "decimal")
+        RULES["decimal"](self.decimal, "decimal")
         for role, column in self.named:
             if not isinstance(column, str):
                 raise InputError(_ROLE_ARGUMENTS[role], f"must be the name of a column, got {show(column)}")
@@ -414,7 +409,16 @@ class _Check:
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
         kept = None if found["rows"] == every else counts
         self.understood += rules.weightless(there - found["rows"], every)
-        totals = {model: _totals(found, k, every - there, bits) for k, model in enumerate(scores)}
+        rows, positives = int(found["rows"]), int(found["positives"])
+        cases: list[float] = [positives, rows - positives]
+        if bits:
+            cases = [math.ldexp(float(int(found[s] or 0)), -b) for s, b in zip(("pos", "neg"), bits, strict=True)]
+        weighted, weight_bits = weight is not None, (bits[0], bits[1]) if bits else (0, 0)
+        totals = {}
+        for k, model in enumerate(scores):
+            least, most, total = (float(found[f"{what}_{k}"]) for what in ("low", "high", "sum"))
+            counted = weighted, every - there, int(found[f"distinct_{k}"]), total, weight_bits
+            totals[model] = Totals(rows, positives, cases[0], cases[1], least, most, *counted)
         cluster = () if roles.clusters is None else (used[roles.clusters],)
         segments = tuple(used[name] for name in roles.by)
         batch = () if roles.batch is None else (used[roles.batch],)
@@ -468,8 +472,7 @@ class _Check:
         parts = [f"translate({cell}, '023456789', '111111111')", f"CASE WHEN {is_long} THEN {cell} ELSE '' END"]
         first = f"CASE WHEN translate({cell}, '+- \t', '') LIKE '0%' THEN '0' ELSE '1' END"
         shape = f"concat({', '.join([first, *parts])})"
-        found = self.table.grouped(self.keep, [shape], [f"max({cell})", "count(*)"], _MOST_SHAPES + 1)
-        found = sorted(found)
+        found = sorted(self.table.grouped(self.keep, [shape], [f"max({cell})", "count(*)"], _MOST_SHAPES + 1))
         shapes, examples = {cell: key for key, cell, _ in found}, {cell: rows for _, cell, rows in found}
 
         def judge(examples: Mapping[Any, int]) -> rules.Notation | None:
@@ -521,17 +524,6 @@ class _Check:
             except InputError as error:
                 refused = error.but(row=row)
         raise refused.but(column=column.name if refused.argument == role else None, where=self.table.where)
-
-
-def _totals(found: Mapping[str, Any], k: int, dropped: int, bits: Sequence[int]) -> Totals:
-    rows, positives = int(found["rows"]), int(found["positives"])
-    cases: list[float] = [positives, rows - positives]
-    if bits:
-        cases = [math.ldexp(float(int(found[s] or 0)), -b) for s, b in zip(("pos", "neg"), bits, strict=True)]
-    low, high, total = (float(found[f"{what}_{k}"]) for what in ("low", "high", "sum"))
-    weight_bits = (bits[0], bits[1]) if bits else (0, 0)
-    distinct = int(found[f"distinct_{k}"])
-    return Totals(rows, positives, cases[0], cases[1], low, high, bool(bits), dropped, distinct, total, weight_bits)
 
 
 def check_same(name: str, totals: Totals, positives: Any, negatives: Any, scores: Any) -> None:
