@@ -76,10 +76,8 @@ PARAMETERS: dict[str, str] = {
     "ordered": "Whether the classes are ordered, in the order of ``classes``. Adds the measures for ordered classes.",
     "scores": "The scores of each model: a mapping from name to scores, or a frame with one column for each model.",
     "models": "The models: a mapping from name to scores.",
-    "first": "Scores of the first model.",
-    "second": "Scores of the second model, for the same cases in the same order.",
-    "first_score": "Scores of the first model.",
-    "second_score": "Scores of the second model, for the same cases in the same order.",
+    **dict.fromkeys(("first", "first_score"), "Scores of the first model."),
+    **dict.fromkeys(("second", "second_score"), "Scores of the second model, for the same cases in the same order."),
     "true_probability": "The true probability that each case is positive, as a simulation knows it.",
     # which measures, where to cut
     "measures": "Which measures to compute: measure strings such as ``'pem'``, ``'hit_rate@200'``, ``'qrecall@5%'`` "
@@ -225,8 +223,7 @@ PARAMETERS: dict[str, str] = {
     "labels. Or the table, as for ``evaluate``.",
     "evaluate.y_score": "The score of each case; higher means more likely positive. With several classes a matrix or "
     "frame with a column for each.",
-    "select.y_score": "The score of each case; or a table, with ``score``.",
-    "label_plan.y_score": "The score of each case; or a table, with ``score``.",
+    **dict.fromkeys(("select.y_score", "label_plan.y_score"), "The score of each case; or a table, with ``score``."),
     "evaluate.score": "The name of the score column; with several classes a list of names or a pattern such as "
     "``'p_*'``, by default the columns named after the classes.",
     "compare.score": "The score columns: a list of names, or a mapping from model to column; with several classes a "
@@ -292,12 +289,11 @@ PARAMETERS: dict[str, str] = {
     "proportion_interval.n": "How many trials there were.",
     "proportion_interval.method": "``'clopper_pearson'``, ``'wilson'``, ``'wald'``, ``'agresti_coull'`` or "
     "``'jeffreys'``.",
-    "count_measure.name": "The name to register the measure under.",
+    **dict.fromkeys(("count_measure.name", "ranking_measure.name"), "The name to register the measure under."),
     "count_measure.f": "A function that returns a number. Its argument has the attributes ``tp``, ``fp``, ``fn`` and "
     "``tn``.",
     "count_measure.at": "``'threshold'``: the cells of score > threshold; ``'quota'``: those of the best cases, asked "
     "for as ``'name@200'``.",
-    "ranking_measure.name": "The name to register the measure under.",
     "screen.stages": "Pairs of scores and how many to keep: a number of cases, or a share of those who enter.",
     "plan.cost": "The cost of taking one case, or of each row: an array, or the name of a column.",
     "plan.value": "The value of one hit, or of each row: an array, or the name of a column.",
@@ -364,8 +360,7 @@ PARAMETERS: dict[str, str] = {
     "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
     "Cut.load.path": "The cut file.",
     "Extrapolation.k": "The number of classes.",
-    "Extrapolation.predict.k": "One or many numbers of classes.",
-    "Extrapolation.curve.k": "One or many numbers of classes.",
+    **dict.fromkeys(("Extrapolation.predict.k", "Extrapolation.curve.k"), "One or many numbers of classes."),
     "Extrapolation.classes_needed.k": "The number of classes to predict for. By default the largest asked for.",
     "Extrapolation.sections.detail": "Whether to show every method and the back-test.",
     "Extrapolation.rank_measure.measure": "``'reciprocal_rank'``, ``'mean_rank'``, ``'median_rank'``, ``'top(5)'``, or "

@@ -66,7 +66,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
         *("stream", "exact", "tolerance", "negate", "ignore_case"),
         why="does not go with counts, which already have the number of positive cases",
     )
-    by, columns = _columns_of_segments(call), None
+    by, columns = _each_once(call.by, "by", "column"), None
     of_counts = ("positives", "negatives", "rows", "low", "high", "batch", "worth")
     if call.counts and not call.compares:
         score = None if isinstance(call.score, list) else call.score
@@ -161,7 +161,7 @@ def _answer_two_classes(table: Any, call: VerbCall) -> Any:
         # the name of a model is text, as in a comparison of arrays
         models = _each_once([str(model) for model in given], "score", "model")
         scores = dict(zip(models, given.values() if isinstance(given, Mapping) else given, strict=True))
-    by = _columns_of_segments(call)
+    by = _each_once(call.by, "by", "column")
     negative = negative_labels(call.neg_label, call.pos_label)
     columns = call.pick("label", "weight", "clusters", "batch", "pos_label", "missing", "decimal", "ignore_case")
     named = as_labels(call.negate or None)
@@ -238,12 +238,9 @@ def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluatio
     return ev if all(close) else None
 
 
-def _columns_of_segments(call: VerbCall) -> tuple[str, ...]:
-    return _each_once([call.by] if isinstance(call.by, str) else call.by or (), "by", "column")
-
-
-def _each_once(names: Sequence[Any], argument: str, kind: str) -> tuple[Any, ...]:
-    """Names, none of them twice."""
+def _each_once(names: Sequence[Any] | None, argument: str, kind: str) -> tuple[Any, ...]:
+    """Names, or one name, none of them twice."""
+    names = [names] if isinstance(names, str) else names or ()
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InputError(argument, f"names {show(twice)} twice", f"name each {kind} once")
@@ -256,7 +253,7 @@ def _answer_classes(table: Any, call: VerbCall) -> Any:
     if not isinstance(table, MemoryTable | DuckTable):  # the rows of a Spark DataFrame are brought here
         table = frame_of(table.frame.toPandas())
     call.refuse("stream", why="is for two classes: the score matrix of several must fit in memory")
-    how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _columns_of_segments(call)}
+    how = {**call.pick("weight", "clusters", "missing", "decimal"), "by": _each_once(call.by, "by", "column")}
     taken = [*(how[role] for role in ("weight", "clusters") if how[role] is not None), *how["by"]]
     if call.compares:
         call.refuse("paired", why="is for two classes")
