@@ -15,7 +15,6 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from ..curves import keep_points
-from ..types import Floats
 
 # The first three after Okabe and Ito; the others lie farthest from all before them as people with normal sight, without
 # red and without green cones see them. Middle tones: each has 3:1 contrast on white paper and on a dark screen.
@@ -211,7 +210,17 @@ class Chart:
         both = np.array([self.at(a, b) for a, b in zip(x, y, strict=True) if a == a and b == b])
         if len(both) > 50:
             turn = int(np.argmax(both[:, 0])) + 1
-            both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
+            ways = [both[:turn], both[turn:][::-1]]
+            for k, (across, up) in enumerate(way.T for way in ways):
+                if not len(across) or not (np.diff(across) > 0).all():
+                    continue
+                column = np.round(across, 1)  # of a tenth of a pixel, the ends and the extremes are seen
+                order = np.lexsort((up, column))  # the lowest and the highest of each column stand at its ends
+                firsts = np.flatnonzero(np.diff(column, prepend=-np.inf))
+                lasts = np.append(firsts[1:], len(column)) - 1
+                seen = np.unique(np.concatenate([firsts, lasts, order[firsts], order[lasts]]))
+                ways[k] = ways[k][seen[keep_points(across[seen], up[seen], _INVISIBLE)]]
+            both = np.concatenate([ways[0], ways[1][::-1]])
         return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
 
     def svg(self) -> Markup:
@@ -265,19 +274,6 @@ class Chart:
             drawn += f'<path class="tick" d="M{x} {bottom:g}v4" {_FAINT}/>'
             drawn += f'<text x="{x}" y="{bottom + 15:g}" text-anchor="middle">{escape(label)}</text>'
         return f'<g class="x-axis">{drawn}</g>'
-
-
-def _thinned(places: Floats) -> Floats:
-    """Places from left to right without those that nobody sees: of a tenth of a pixel, the ends and the extremes."""
-    x, y = places.T
-    if not len(x) or not (np.diff(x) > 0).all():
-        return places
-    column = np.round(x, 1)
-    order = np.lexsort((y, column))  # the lowest and the highest of each column stand at its ends
-    firsts = np.flatnonzero(np.diff(column, prepend=-np.inf))
-    lasts = np.append(firsts[1:], len(x)) - 1
-    seen = np.unique(np.concatenate([firsts, lasts, order[firsts], order[lasts]]))
-    return np.asarray(places[seen[keep_points(x[seen], y[seen], _INVISIBLE)]])
 
 
 def clipped(name: str, most: int = 24) -> str:

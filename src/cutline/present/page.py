@@ -229,7 +229,9 @@ def explorer(
         "judged": leads is not None,
         "asked": asked,
     }
-    shown = {
+    return {
+        **data,
+        "data": data,
         "names": names,
         "rows": _ROWS,
         "stops": len(stops),
@@ -241,7 +243,6 @@ def explorer(
         "kinds": QUOTA_CHARTS,
         "kind": "gain",
     }
-    return {**data, **shown, "data": data}
 
 
 def quota_chart(

@@ -180,10 +180,8 @@ def picture_format(path: Any) -> str:
 
 def write_picture(result: Any, path: Any, kind: str | None = None, **options: Any) -> None:
     """Draw a result into a file: the plot of that kind, or the first that its class names."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
+    from matplotlib.figure import Figure
+
     kind = result.pictures[0] if kind is None else kind
     figsize = (6.4, 4.6)
     if kind in ("found", "dominance"):  # a row for each model

@@ -982,7 +982,31 @@ def detail_sections(
         for c in known.values() if len(known) == 1 else ():
             right += [part for section in c.sections() for part in section.parts if isinstance(part, Table)]
         yield Section("right", right, "Are the probabilities right?")
-    yield from _costs(result, usable if both else {}, prices)
+    # the cheapest cut, and net benefit by threshold probability where the models give probabilities
+    parts: list[Any] = []
+    cheapest = result.cheapest(**prices) if prices and hasattr(result, "cheapest") else None
+    if cheapest is not None:
+        parts += cheapest.answer
+    elif prices:
+        how_drawn = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
+        cut = find_cut(result.sample, result.ranking, {}, prices, None, **how_drawn)
+        costs = [format_value(price) for price in prices.values()]
+        errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
+        parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
+    curves = {}
+    with suppress(InputError):  # a stream keeps no rows
+        curves = {k: ev.decision_curve() for k, ev in usable.items() if both}
+    if curves:
+        at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
+        costs_told = (
+            "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
+            "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
+            "cost of a false positive / (cost of a false positive + cost of a false negative)."
+        )
+        parts += [*(Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")), costs_told]
+    parts += [] if cheapest is None else cheapest.conditions
+    if parts:
+        yield Section("costs", parts, "What do errors cost?")
     note = "Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better."
     listed, number = side_by_side(evaluations, keys, explain=True), max(offered, len(evaluations[0].specs))
     how = "--all on the command line, to_html(…, all_measures=True) in Python"
@@ -1002,34 +1026,3 @@ def detail_sections(
         "The explanation of a measure names the method of its interval.",
     ]
     yield Section("notes", notes, "How to read this")
-
-
-def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, float]) -> Iterator[Section]:
-    """The cheapest cut, and net benefit by threshold probability where the models give probabilities."""
-    parts: list[Any] = []
-    cheapest = result.cheapest(**prices) if prices and hasattr(result, "cheapest") else None
-    if cheapest is not None:
-        parts += cheapest.answer
-    elif prices:
-        how = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
-        cut = find_cut(result.sample, result.ranking, {}, prices, None, **how)
-        costs = [format_value(price) for price in prices.values()]
-        errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
-        parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
-    try:
-        curves = {k: ev.decision_curve() for k, ev in usable.items()}
-    except InputError:  # a stream keeps no rows
-        curves = {}
-    if curves:
-        at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
-        costs_told = (
-            "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
-            "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
-            "cost of a false positive / (cost of a false positive + cost of a false negative)."
-        )
-        drawn = [Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")]
-        parts += [*drawn, costs_told]
-    if cheapest is not None:
-        parts += cheapest.conditions
-    if parts:
-        yield Section("costs", parts, "What do errors cost?")
