@@ -233,17 +233,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
             content["batch_rules"] = {key: value for key, value in rules.items() if key != "batches"}
         return content
 
-    number = _offered() if few else 0
-    more = [f"--all ({pluralize(number, 'measure')})", "--html report.html", "cutline measures NAME"] if few else []
     how = {"measures": asked.measures, "list_size": asked.list_size, "all_measures": asked.everything}
-    return _report(ev, facts, asked, document, more=more, offered=number, also=also, beside=beside, **how)
-
-
-def _offered() -> int:
-    """How many measures of one score there are."""
-    from ..catalogue.declare import measures
-
-    return sum(measure.of_one_score and not measure.own for measure in measures())
+    return _report(ev, facts, asked, document, few=few is not None, also=also, beside=beside, **how)
 
 
 def _report(
@@ -253,14 +244,14 @@ def _report(
     document: Any = None,
     rows: Any = None,
     more: Sequence[str] = (),
-    offered: int = 0,
+    few: bool = False,
     also: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     beside: Sequence[Section] = (),
     **shown: Any,
 ) -> Report:
     """The report of one model or of several, of all rows or by segment; ``shown``: what its sections take.
 
-    ``offered``: how many measures there are, where some were evaluated. ``also``: the results that options add, which
+    ``few``: only some of the measures of one score were evaluated. ``also``: the results that options add, which
     its sections take as ``beside``.
     """
     for name, others in also.items():
@@ -279,7 +270,13 @@ def _report(
     if status:  # then no ranking can be judged; there are measures that one class is enough for
         note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
 
-    how: dict[str, Any] = {"offered": offered} if offered else {}
+    how: dict[str, Any] = {}
+    if few:
+        from ..catalogue.declare import measures
+
+        how = {"offered": sum(measure.of_one_score and not measure.own for measure in measures())}
+        all_of_them = f"--all ({pluralize(how['offered'], 'measure')})"
+        more = more or [all_of_them, "--html report.html", "cutline measures NAME"]
     if "list_size" in shown:
         how |= {name: shown[name] for name in ("measures", "list_size", "beside") if name in shown}
     how |= {"all_measures": asked.everything, **asked.named(*o.ERROR_COSTS)}
@@ -333,7 +330,7 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
 
     more = ["--all (every measure and difference)", "--html report.html"]
     shown: dict[str, Any] = {"all_measures": asked.everything, "measures": asked.measures}
-    return _report(seg, facts, asked, document, more=more, offered=_offered() if few else 0, **shown)
+    return _report(seg, facts, asked, document, more=more, few=few, **shown)
 
 
 # ----------------------------------------------------------------------------------------------- several classes

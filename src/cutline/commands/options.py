@@ -21,7 +21,7 @@ import click
 
 from ..errors import InputError, Terms, show
 from ..types import IntervalName, Missing
-from .output import QUIET, Report, check_outputs, check_plot
+from .output import QUIET, Report, check_extra, check_outputs
 
 TABLE = "cutline.table"  # where a context keeps the name of the table that its command reads
 TERMS = "cutline.terms"  # where a context keeps what its command calls an argument
@@ -405,14 +405,21 @@ class Command(click.Command):
         ctx.meta[TERMS] = self.terms
         check_outputs(paths[InputFile], paths[OutputFile])
         asked = self.options(given, **ctx.params)
-        check_plot(asked.plot, asked.plot_kind)
+        if asked.plot is not None:  # that can be drawn
+            check_extra("plot", "matplotlib")
+            from ..present.plots import check_kind, picture_format
+
+            picture_format(asked.plot)
+            if asked.plot_kind is not None:
+                check_kind(asked.plot_kind)
+        elif asked.plot_kind is not None:
+            raise InputError("plot_kind", "needs a file to draw into", "add --plot PATH")
         try:
             report = self.function(asked)
         except InputError as error:  # one about a row names the file that the row came from
             raise error if error.where is not None else error.located({}, ctx.meta.get(TABLE)) from None
         if report is not None:
-            drawn = {"plot": asked.plot, "kind": asked.plot_kind}
-            report.publish(asked.form, html=asked.html, **drawn, full=asked.everything)
+            report.publish(asked)
             ctx.exit(report.status)
 
 

@@ -14,13 +14,17 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError, how_to_install, listed
 from ..runtime import is_stream
 from ..table import STEERING, Section, clean, to_jsonable
+
+if TYPE_CHECKING:
+    from .options import Arguments
 
 Row = Mapping[str, Any]
 QUIET = "cutline.quiet"  # where a context keeps that messages are not wanted
@@ -103,20 +107,6 @@ def check_extra(extra: str, *modules: str) -> None:
         raise InputError(None, f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
 
 
-def check_plot(plot: str | None, kind: str | None = None) -> None:
-    """Raise an error for a picture that cannot be drawn, before anything is computed."""
-    if plot is None:
-        if kind is not None:
-            raise InputError("plot_kind", "needs a file to draw into", "add --plot PATH")
-        return
-    check_extra("plot", "matplotlib")
-    from ..present.plots import check_kind, picture_format
-
-    picture_format(plot)
-    if kind is not None:
-        check_kind(kind)
-
-
 def settings_line(**facts: Any) -> str:
     """What makes a result again, in one line."""
     from .. import __version__
@@ -129,14 +119,14 @@ def settings_line(**facts: Any) -> str:
     return f"cutline {__version__} · " + " · ".join(f"{key} {short(value)}" for key, value in facts.items())
 
 
-def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """Rows as CSV; an undefined value is an empty cell."""
+def as_csv(rows: Sequence[Row]) -> str:
+    """Rows as CSV, without the last line break; an undefined value is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(rows[0])
     for row in rows:
-        writer.writerow(["" if (v := to_jsonable(row.get(c))) is None else v for c in columns])
-    return text.getvalue()
+        writer.writerow(["" if (v := to_jsonable(row.get(c))) is None else v for c in rows[0]])
+    return text.getvalue().rstrip("\n")
 
 
 @dataclass(frozen=True)
@@ -159,34 +149,25 @@ class Report:
     draw: Callable[[str, str | None], None] | None = None
     status: int = 0
 
-    def publish(
-        self,
-        form: str,
-        *,
-        html: str | None = None,
-        plot: str | None = None,
-        kind: str | None = None,
-        full: bool = False,
-    ) -> None:
-        """Write the page and the picture, and print the result in one of the formats; ``full``: with all settings."""
+    def publish(self, asked: Arguments) -> None:
+        """Write the page and the picture that were asked for, and print the result in its format."""
         from .. import __version__
         from ..present.render import as_markdown, as_text
 
-        if html is not None and self.page is not None:
-            self.page(html)
-            note(f"page: {html}")
-        if plot is not None:
+        if asked.html is not None and self.page is not None:
+            self.page(asked.html)
+            note(f"page: {asked.html}")
+        if asked.plot is not None:
             from ..present.plots import write_picture
 
-            self.draw(plot, kind) if self.draw is not None else write_picture(self.result, plot, kind)
-            note(f"picture: {plot}")
-        if form == "csv":
-            rows = (self.rows or self.result.to_dicts)()
-            emit(as_csv(rows, list(rows[0])).rstrip("\n"))
+            (self.draw or partial(write_picture, self.result))(asked.plot, asked.plot_kind)
+            note(f"picture: {asked.plot}")
+        if asked.form == "csv":
+            emit(as_csv((self.rows or self.result.to_dicts)()))
             note(settings_line(**{**self.facts, **self.settings}))
             return
         sections = iter((self.sections or self.result.sections)())
-        if form == "json":
+        if asked.form == "json":
             content = self.document() if self.document is not None else json.loads(self.result.to_json())
             facts = {"cutline": __version__, **self.facts, "answer": next(sections).sentences}
             facts |= {"settings": dict(self.settings)}
@@ -194,10 +175,10 @@ class Report:
             emit(as_json({**facts, **{name: value for name, value in content.items() if name != "answer"}}))
             return
         last = [f"More: {' · '.join(self.more)}"] if self.more else []
-        if full or form == "markdown":
+        if asked.everything or asked.form == "markdown":
             last.append(settings_line(**{**self.facts, **self.settings}))
         else:
             seed = f"seed {self.settings['seed']} · " if "seed" in self.settings else ""
             last.append(f"{seed}cutline {__version__} · all settings: --format json")
-        show = as_markdown if form == "markdown" else as_text
+        show = as_markdown if asked.form == "markdown" else as_text
         say(show(itertools.chain(sections, [Section("more", last)])))

@@ -79,7 +79,7 @@ def demo(asked: o.Arguments) -> None:
     say(f"{size} people apply for a course with {PLACES} places. Three models predict who will complete it.\n")
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
     sections = partial(comparison.sections, terms=o.COMMAND_LINE)
-    Report(comparison, facts, settings_of(comparison, size), sections=sections).publish("table")
+    Report(comparison, facts, settings_of(comparison, size), sections=sections).publish(asked)
     write_page(comparison, PAGE, source=facts, title="Who gets a place?")
     say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")
 
@@ -114,7 +114,7 @@ def measures(asked: MeasuresArguments) -> None:
     if asked.form == "json":
         emit(as_json(rows[0] if named else rows))
     elif asked.form == "csv":
-        emit(as_csv(rows, list(rows[0])).rstrip("\n"))
+        emit(as_csv(rows))
     elif named and asked.form == "markdown":
         say(markdown_table(Table({"": key, "what": value} for key, value in rows[0].items() if value != "")))
     elif named:
