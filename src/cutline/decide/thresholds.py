@@ -237,22 +237,22 @@ def find_cut(
     clusters: NDArray[np.int64] | None = None,
 ) -> Cut:
     """The cut of a checked sample for the one goal that is not None; ``clusters`` numbers the cluster of each row."""
-    asked = {name: value for name, value in goals.items() if value is not None}
+    targets = {name: value for name, value in goals.items() if value is not None}
     priced = {name: value for name, value in costs.items() if value is not None}
-    if len(asked) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
+    if len(targets) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
         every = ", ".join(f"{{{name}}}" for name in GOALS)
-        named = ", ".join(f"{{{name}}}" for name in (*asked, *priced)) or "none"
+        named = ", ".join(f"{{{name}}}" for name in (*targets, *priced)) or "none"
         raise InputError(None, f"give exactly one of {every}, or {{cost_fp}} with {{cost_fn}}; got {named}", "")
     if confidence is not None:
         check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
-        if not asked or asked.keys() & {"quota", "maximize"}:
+        if not targets or targets.keys() & {"quota", "maximize"}:
             raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
-    goal, chance, cost, best_by = asked, math.nan, None, None
-    if asked and "prevalence" in priced:
+    goal, chance, cost, best_by = targets, math.nan, None, None
+    if targets and "prevalence" in priced:
         raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
     drawn: Any = {"level": level, "n_resamples": n_resamples, "seed": seed}
-    if "maximize" in asked:
-        spec = asked["maximize"]
+    if "maximize" in targets:
+        spec = targets["maximize"]
         if not spec.measure.needs_threshold:
             why = f"is {spec}, which is not a measure of the four counts at a threshold"
             raise InputError("maximize", why, "choose one such as f1, youden_index or matthews_correlation")
@@ -265,7 +265,7 @@ def find_cut(
             f"{format_value(value.high)}) on new data. Another sample could place the cut anywhere from "
             f"{format_value(low)} to {format_value(high)}"
         )
-    elif not asked:
+    elif not targets:
         for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
             if name not in priced:
                 raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
@@ -280,7 +280,7 @@ def find_cut(
             f"to {best.ratios[1]:.3g} times as much as a false positive"
         )
     else:
-        ((name, target),) = asked.items()
+        ((name, target),) = targets.items()
         if clusters is not None and name != "quota":
             reason = "how likely it is kept is known for independent rows only"
             why = f"cannot be used for a cut that keeps a {name}: {reason}"
@@ -289,9 +289,9 @@ def find_cut(
             why = "cannot be used with {confidence}, which is known for rows that count alike"
             raise InputError("sample_weight", why, "leave one of them out")
         if confidence is None:
-            point = operating_point(ranking, **asked, level=level)
+            point = operating_point(ranking, **targets, level=level)
         else:
-            goal = {**asked, "confidence": confidence}
+            goal = {**targets, "confidence": confidence}
             groups = promised_groups(ranking, name, check_number(target, name, 0.0, 1.0), confidence)
             point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
         if name == "quota":
