@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..ranking import Ranking
+from ..ranking import Ranking, rank
 from ..reference import documented
+from ..sources.arrays import make_sample
 from ..sweep import Counts
 from ..types import Floats, Label, Labels, MeasureLike, Scores
 from ..validate import check_whole
@@ -83,9 +84,6 @@ def chance_adjusted(measure: MeasureLike, y_true: Labels, y_score: Scores, *, po
     >>> round(chance_adjusted("average_qrecall", y, p), 4), round(chance_adjusted("average_hit_rate", y, p), 4)
     (0.5833, 0.591)
     """
-    from ..ranking import rank
-    from ..sources.arrays import make_sample
-
     spec = parse_measure(measure)
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
     chance, perfect = chance_and_perfect(spec, int(ranking.n_pos), int(ranking.n_neg))

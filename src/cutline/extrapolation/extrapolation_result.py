@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, look_up, show
 from ..estimate import Estimate, Interval
 from ..inference.differences import DifferenceTest
-from ..inference.limits import t_quantile
+from ..inference.limits import clopper_pearson, normal_quantile, scaled_limits, t_quantile, z_of
 from ..reference import documented
 from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, TabularResult, pluralize
 from ..types import Axes, FilePath, Floats
@@ -143,9 +143,7 @@ def accuracy_interval(
     Replicates serve for their spread alone: a resample repeats classes, which lifts its accuracies, so their place
     is off while their scatter is right. ``untested`` is a third spread, of what neither of them shows.
     """
-    from scipy.special import ndtri
-
-    reach, centre, ends = float(ndtri(0.5 + level / 2.0)), float(logit(value)), []
+    reach, centre, ends = z_of(level), float(logit(value)), []
     sampled = logit(replicates) - float(logit(float(np.median(replicates))))
     between = logit(members) - centre if members.size > 1 else np.zeros(1)
     for side in (-1.0, 1.0):
@@ -255,17 +253,9 @@ def _name(k: float, top: int) -> str:
 
 def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[float, float]:
     """Normal interval on the logit scale, which keeps it inside [0, 1]; exact binomial where no case differs."""
-    from scipy.special import betaincinv, expit, logit, ndtri
-
     if 0.0 < value < 1.0 and error > 0.0:
-        reach = float(ndtri(0.5 + level / 2.0)) * error / (value * (1.0 - value))
-        centre = float(logit(value))
-        return float(expit(centre - reach)), float(expit(centre + reach))
-    tail = (1.0 - level) / 2.0
-    right = value * n
-    low = 0.0 if right <= 0 else float(betaincinv(right, n - right + 1.0, tail))
-    high = 1.0 if right >= n else float(betaincinv(right + 1.0, n - right, 1.0 - tail))
-    return low, high
+        return scaled_limits(value, error, math.inf, level, "logit")
+    return clopper_pearson(value * n, n, level)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -720,10 +710,7 @@ class GrowthComparison(HasPlot, GrowthResult):
         gap, error = float(self._gap(k)[0]), float(np.interp(math.log(k), np.log(self.sizes), self.errors))
         tested = DifferenceTest(method="too few classes")
         if math.isfinite(error) and error > 0:
-            from scipy.special import ndtr, ndtri
-
-            reach = float(ndtri(0.5 + self.level / 2.0)) * error
-            p = 2.0 * float(ndtr(-abs(gap) / error))
+            reach, p = z_of(self.level) * error, math.erfc(abs(gap) / error / math.sqrt(2.0))
             tested = DifferenceTest(
                 max(gap - reach, -1.0), min(gap + reach, 1.0), error, p, "paired class bootstrap and model of the error"
             )
@@ -766,8 +753,6 @@ class GrowthComparison(HasPlot, GrowthResult):
         The interval reaches as far as the difference, with its pointwise interval, could be 0 around the crossing. If
         they cross several times, the last crossing counts.
         """
-        from scipy.special import ndtri
-
         gap = self._gap(self.sizes)
         turns = np.flatnonzero(np.sign(gap[1:]) * np.sign(gap[:-1]) < 0)
         if not turns.size:
@@ -777,7 +762,7 @@ class GrowthComparison(HasPlot, GrowthResult):
         while high - low > 0.5:
             middle = (low + high) / 2.0
             low, high = (middle, high) if sign * float(self._gap(middle)[0]) > 0 else (low, middle)
-        unclear = np.abs(gap) < float(ndtri(0.5 + self.level / 2.0)) * self.errors
+        unclear = np.abs(gap) < z_of(self.level) * self.errors
         first, last = at, at + 1
         while first > 0 and unclear[first]:
             first -= 1
@@ -791,15 +776,13 @@ class GrowthComparison(HasPlot, GrowthResult):
 
         The variance of the difference is taken to fall with the number of classes; inf if the difference is 0.
         """
-        from scipy.special import ndtri
-
         check_k(k)
         check_number(power, "power", 0.0, 1.0, open_ends=True)
         gap, seen = abs(float(self._gap(k)[0])), self._first.n_classes
         error = float(np.interp(math.log(k), np.log(self.sizes), self.errors))
         if gap == 0.0 or not math.isfinite(error):
             return math.inf
-        return float(math.ceil(seen * ((ndtri(0.5 + self.level / 2.0) + ndtri(power)) * error / gap) ** 2))
+        return float(math.ceil(seen * ((z_of(self.level) + normal_quantile(power)) * error / gap) ** 2))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each number of classes asked for."""

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, listed, show
 from ..estimate import Estimate
-from ..inference.limits import t_quantile
+from ..inference.limits import t_quantile, z_of
 from ..runtime import Progress
 from ..table import format_value
 from ..types import Floats, Labels, ScoreMatrix
@@ -812,12 +812,10 @@ def _names(names: Any) -> list[str] | None:
 
 def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: Sequence[float]) -> tuple[float, float]:
     """Interval of error rate × cost of an error: both parts side by side on the scale of logarithms."""
-    from scipy.special import ndtri
-
     if math.isnan(error):
         # What an error costs could not be tested: any of the costs seen.
         return (1.0 - accuracy.high) * bounds[0], (1.0 - accuracy.low) * bounds[1]
-    reach = float(ndtri(0.5 + level / 2.0)) * error
+    reach = z_of(level) * error
     wrong = 1.0 - np.array([accuracy.high, accuracy.value, accuracy.low])
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.diff(np.log(np.maximum(wrong, _COST_EDGE)))
@@ -839,7 +837,7 @@ def _errors_found(
     **options: Any,
 ) -> GrowthTable:
     """The share of errors that is found by reviewing the least certain answers, among ``k`` classes."""
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
     task, kept = whole_rows(scores, labels, **options)
     n = task.n_classes
@@ -851,7 +849,7 @@ def _errors_found(
     x_seen = float(-_z(1.0 - fitted.accuracy(n).value))
     standing = np.array([seen.place(c, x_seen) for c in (np.ones(n), *copies)])
     today = _reached(review, *seen.curve(np.ones(n)))
-    estimates, columns, reach = {}, {}, float(ndtri(0.5 + level / 2.0))
+    estimates, columns, reach = {}, {}, z_of(level)
     for size in sizes:
         at = fitted.accuracy(size)
         errors = 1.0 - np.array([at.value, at.high, at.low])

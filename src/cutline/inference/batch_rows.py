@@ -443,13 +443,12 @@ class BatchForecast:
     widening: float = 1.0
 
 
-def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, optimism: float = 0.0) -> BatchForecast:
+def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float) -> BatchForecast:
     """From the hits that each batch has among its places.
 
     Mean: Wilson's interval of the share of the places, with the trials that the variation between units gives. Next: a
     beta-binomial distribution with the variance of the batches' hits plus that of their mean, times (t/z)²; at least
-    the binomial variance. It has as many places as the largest batch. ``optimism``: hits of a batch that are due to
-    choosing the places on these data.
+    the binomial variance. It has as many places as the largest batch.
     """
     count, most, units = len(hits), float(places.max()), rows.n_units
     value = float(hits.mean())
@@ -460,7 +459,7 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
     error = math.sqrt(float((each**2).sum()) * units / (units - 1.0)) * widening
     low, high = share_limits(value / most, error / most, units - 1.0, units, level)
     mean = Estimate("expected_hits", value, most * low, most * high, level, "batches")
-    rate = (count * max(value - optimism, 0.0) + 0.5) / (count * most + 1.0)
+    rate = (count * value + 0.5) / (count * most + 1.0)
     binomial = most * rate * (1.0 - rate)
     spread = (float(hits.var(ddof=1)) + error**2) * (t_quantile(level, units - 1.0) / z_of(level)) ** 2
     variance = max(spread, binomial * (1.0 + 1.0 / count))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 from ..catalogue.declare import Measure, ratio
 from ..estimate import Interval
 from ..ranking import Ranking
-from ..sources.arrays import Sample
 from ..types import Floats
 from . import limits
+
+if TYPE_CHECKING:
+    from .evidence import RowEvidence
 
 _PIECE = 2**14  # groups that are read at a time: a few columns of them fit into a core's own cache
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
@@ -391,27 +393,17 @@ def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, 
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 
-def dependent_cut(
-    cuts: Cuts,
-    sample: Sample,
-    ranking: Ranking,
-    taken: float,
-    hits: float,
-    level: float,
-    clusters: NDArray[Any] | None,
-    recall: bool,
-    by_class: bool = False,
-) -> QuotaCut:
+def dependent_cut(rows: RowEvidence, taken: float, hits: float, level: float, recall: bool) -> QuotaCut:
     """The cut of rows that differ in weight or belong together: its effective size is that of their influences.
 
     Limits are those of independent cases, of which there are as many as would vary as these rows or clusters do: so
     every rule for few hits, ties and sharp cuts holds for them, too.
 
-    ``recall``: for Qrecall and lift, else for the hit rate. ``by_class``: the share of positives is given, so that
+    ``recall``: for Qrecall and lift, else for the hit rate. Where the share of positives is given (``classes_given``),
     influences vary about the mean of each class.
     """
-    cut = cuts.at(taken, hits, rows=ranking.rows)
-    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    sample, ranking, clusters = rows.sample, rows.ranking, rows.clusters
+    cut, weight = rows.cuts.at(taken, hits, rows=ranking.rows), sample.row_weight
     score = sample.score.astype(np.float64)
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
     at = min(int(np.searchsorted(ends, taken * (1.0 - 1e-12))), len(ends) - 1)
@@ -428,7 +420,7 @@ def dependent_cut(
     else:  # w·[(y − p)T − q(h − p)]/k
         influence = weight * ((positive - p) * above - taken / cases * (hit / taken - p)) / taken
         plain = (cut.hit_rate * (1.0 - cut.hit_rate) + (1.0 - cut.share) * (cut.hit_rate - cut.chance) ** 2) / taken
-    if by_class:
+    if rows.classes_given:
         for side in (positive, ~positive):
             influence[side] -= weight[side] * (influence[side].sum() / weight[side].sum())
     heaviest, among = 0.0, above > 0.0

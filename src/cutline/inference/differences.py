@@ -24,7 +24,7 @@ import numpy as np
 from ..estimate import Interval
 from ..kernels import compiled
 from ..types import Floats
-from .limits import effective_freedom, t_quantile, two_sided_p
+from .limits import effective_freedom, mover_limits, t_quantile, two_sided_p
 
 EXACT_UNITS = 11  # units up to which all flips are made: 2¹⁰ of them
 
@@ -252,10 +252,9 @@ def skewed_mean_limits(each: Floats, level: float, smallest: float, wider: float
             variance / mean * float(gammaincinv(mean**2 / variance, (1.0 - level) / 2.0)) if variance > 0.0 else mean
         )
         top, squares = mean + more, variance + more**2
-        means.append((mean, least, squares / top * float(gammaincinv(top**2 / squares, 1.0 - (1.0 - level) / 2.0))))
-    (a, a_low, a_high), (b, b_low, b_high) = means
+        most = squares / top * float(gammaincinv(top**2 / squares, 1.0 - (1.0 - level) / 2.0))
+        means.append((mean, Interval(least, most)))
     spread = float(gain.std() * loss.std())
-    both = max(-a * b / spread, -1.0) if spread > 0.0 else 0.0  # no unit has a gain and a loss: they exclude each other
-    down, up = ((a - a_low, b_high - b), (a_high - a, b - b_low))
-    low, high = (math.sqrt(x * x + y * y - 2.0 * both * x * y) for x, y in (down, up))
-    return Interval(a - b - low, a - b + high)
+    (gained, _), (lost, _) = means
+    both = max(-gained * lost / spread, -1.0) if spread > 0.0 else 0.0  # no unit has both: they exclude each other
+    return mover_limits(means[0], means[1], alike=both)

@@ -292,9 +292,7 @@ class RowEvidence(PicklesFields, Evidence):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent:
             return self.cuts.at(taken, hits)
-        return dependent_cut(
-            self.cuts, self.sample, self.ranking, taken, hits, level, self.clusters, recall, self.classes_given
-        )
+        return dependent_cut(self, taken, hits, level, recall)
 
     def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:
         """What draws replicates of these rows; ``paired``: the same rows in each of several models."""

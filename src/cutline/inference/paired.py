@@ -231,8 +231,7 @@ class RowPairs(PicklesFields):
 
     def _shares(self, name: str) -> Floats:
         """The share of the weight of rows that each cluster has."""
-        sample, (unit, units) = self.rows[name].sample, self._units(name)
-        weight = np.ones(len(unit)) if sample.weight is None else sample.weight
+        weight, (unit, units) = self.rows[name].sample.row_weight, self._units(name)
         return np.asarray(np.bincount(unit, weight, units) / weight.sum(), np.float64)
 
     @cached_property
