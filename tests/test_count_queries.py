@@ -436,11 +436,17 @@ def test_merged_counts_report_the_rows_that_were_left_out(tmp_path: Path) -> Non
     query = cl.sql(table="claims", label="fraud", score="p", pos_label="yes", dialect="duckdb", buckets=4096)
     one = str(tmp_path / "one.csv")
     connection.sql(query).df().to_csv(one, index=False)
-    for more, dropped in (([one], 18), (["--min-cell", "10"], 9)):
+    connection.register("claims", claims(3000, 2))
+    two = str(tmp_path / "two.csv")
+    connection.sql(query).df().to_csv(two, index=False)
+    for more, dropped in (([two], 18), (["--min-cell", "10"], 9)):
         done = CliRunner().invoke(cli, ["evaluate", one, *more, "--missing", "drop", "--format", "json"])
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["dropped"] == dropped
-    whole = cl.merge_counts([one, one], missing="drop")
+    done = CliRunner().invoke(cli, ["evaluate", one, two, one, "--missing", "drop"])
+    assert done.exit_code == 2
+    assert "the same counts twice" in done.output
+    whole = cl.merge_counts([one, two], missing="drop")
     whole.to_csv(tmp_path / "both.csv")
     for counts in (whole, tmp_path / "both.csv", cl.merge_counts([whole], min_cell=10)):
         assert cl.evaluate(counts).dropped == 18
@@ -655,7 +661,9 @@ def test_worth_is_merged_and_refined_and_told_by_the_command(tmp_path: Path) -> 
     assert ev.dropped == 3
     for key in values_of(truth):
         assert ev[key].bounds == pytest.approx((truth[key].value, truth[key].value))
-    twice = cl.evaluate(cl.merge_counts([counts, counts], missing="drop", min_cell=10), quota=200)
+    other = counts.copy()
+    other.loc[other.bucket == other.bucket[other.bucket >= 0].min(), ["negatives", "cases"]] += 1
+    twice = cl.evaluate(cl.merge_counts([counts, other], missing="drop", min_cell=10), quota=200)
     low, high = twice["value_captured@200"].bounds
     assert low <= 2 * truth["value_captured@100"].value <= high
     assert high - low < 4 * truth["value_captured@100"].value
@@ -695,7 +703,7 @@ def test_a_table_of_counts_has_a_column_of_worth(tmp_path: Path) -> None:
     single = rows.assign(pos=positive, worth=rows.amount * positive, n=1, p=np.arange(len(rows)) / 1e4)
     one, two = cl.evaluate(single, quota=100, **named), cl.evaluate(positive, single.p, worth=rows.amount, quota=100)
     assert list(values_of(one).values()) == [pytest.approx(ends, rel=1e-9) for ends in values_of(two).values()]
-    both = cl.merge_counts([table, table], **named)
+    both = cl.merge_counts([table, table.assign(n=table.n + (table.p == table.p.min()))], **named)
     assert cl.evaluate(both, quota=200, **named)["value_captured@200"].value == pytest.approx(
         2 * truth["value_captured@100"].value
     )
@@ -715,3 +723,43 @@ def test_a_table_of_counts_has_a_column_of_worth(tmp_path: Path) -> None:
         cl.evaluate(table.assign(day=1), batch="day", **named)
     with pytest.raises(cl.InputError, match="does not go with counts"):
         cl.evaluate(table, cut_by="value", **named)
+
+
+def test_sums_beyond_the_whole_numbers_of_floats_are_read(tmp_path: Path) -> None:
+    rows = amounts()
+    rows["amount"] = (rows.amount * 150).round()
+    counts = in_counts(rows, buckets=256)
+    assert counts.worth_3.max() > 2**53
+    whole = counts.assign(**{name: counts[name].map(int) for name in ("worth", "worth_2", "worth_3", "worth_4")})
+    counts.to_csv(tmp_path / "floats.csv", index=False)
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    whole.drop(columns="worth_4").astype({"worth_3": "int64"}).to_parquet(tmp_path / "whole.parquet")
+    truth = cl.evaluate(counts, quota=100)
+    for source in (whole, tmp_path / "floats.csv", tmp_path / "whole.csv", pd.read_csv(tmp_path / "whole.csv")):
+        assert values_of(cl.evaluate(source, quota=100)) == values_of(truth)
+    assert cl.evaluate(tmp_path / "whole.parquet", quota=100)["roc_auc"] == truth["roc_auc"]
+
+
+@pytest.mark.parametrize("score", ["margin", ["p", "margin"]])
+def test_buckets_of_probabilities_hold_no_other_scores(score: Any) -> None:
+    import duckdb
+
+    rows = ROWS.assign(margin=10.0 * ROWS.p.astype(float) - 3.0)
+    connection = duckdb.connect()
+    connection.register("claims", rows)
+    asked: dict[str, Any] = {"table": "claims", "label": "fraud", "pos_label": "yes", "dialect": "duckdb"}
+    counts = connection.sql(cl.sql(score=score, **asked)).df()
+    with pytest.raises(cl.InputError, match=r"the scores are -3 to 7; write the query with edges='query' first"):
+        (cl.evaluate if isinstance(score, str) else cl.compare)(counts, missing="drop")
+
+
+def test_a_refined_bucket_is_one_of_one_score() -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("claims", ROWS.assign(q=1.0 - ROWS.p.astype(float)))
+    asked: dict[str, Any] = {"table": "claims", "label": "fraud", "pos_label": "yes", "dialect": "duckdb"}
+    with pytest.raises(cl.InputError, match="joint counts of two scores"):
+        cl.sql(refine=connection.sql(cl.sql(score=["p", "q"], **asked)).df(), quota=10)
+    with pytest.raises(cl.InputError, match="the counts are exact; use them"):
+        cl.sql(refine=connection.sql(cl.sql(score="p", **asked)).df(), quota=10)  # ten scores of 1

@@ -207,6 +207,8 @@ def sql(
     if refine is not None:
         counted = refine if isinstance(refine, Counted) else read_result(refine, missing="drop")
         told = counted.described
+        if counted.second is not None:
+            raise InputError("refine", "are joint counts of two scores", "count each score by itself, and refine that")
         if "min_cell" in told:
             problem = "has joined buckets ({min_cell}), which a second query does not find"
             raise InputError("refine", problem, "resolve the bucket first, and join small cells afterwards")
@@ -357,7 +359,7 @@ def _buckets_of_cut(counted: Counted, quota: int | float | None, threshold: floa
             inside = one.is_open & (ends - (one.pos + one.neg) < places) & (places < ends)
         found |= set(one.bucket[inside].tolist())
     if not found:
-        raise InputError("refine", "has nothing to resolve: the cut lies between two buckets", "leave it out")
+        raise InputError("refine", "has nothing to resolve, as no bucket is cut: the counts are exact", "use them")
     return sorted(found)
 
 

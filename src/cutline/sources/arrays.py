@@ -256,7 +256,13 @@ def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
 
 
 def read_numbers(
-    values: Any, argument: str, decimal: str | None = None, rows: Sequence[int] | None = None, *, plain: bool = False
+    values: Any,
+    argument: str,
+    decimal: str | None = None,
+    rows: Sequence[int] | None = None,
+    *,
+    plain: bool = False,
+    rounded: bool = False,
 ) -> tuple[NDArray[Any], float, float, rules.Notation | None]:
     """A column of numbers, its extremes, and how text writes it (``plain``: as Python); ``rows``: how many each is."""
     column, notation = as_column(values, argument), None
@@ -269,7 +275,7 @@ def read_numbers(
         elif not column.dtype.isnative:
             column = column.astype(column.dtype.newbyteorder("="))
     elif kind in "iu":
-        limit = rules.EXACT_INTEGERS
+        limit = math.inf if rounded else rules.EXACT_INTEGERS
         if column.dtype.itemsize == 8 and (int(column.max()) > limit or int(column.min()) < -limit):
             raise rules.bad_cell("beyond", argument, int(np.argmax((column > limit) | (column < -limit))))
         column = column.astype(np.float64)
@@ -278,7 +284,7 @@ def read_numbers(
     elif kind in "OSU":  # numbers, and text if every cell of it is a number
         cells = _single_values(column.tolist(), argument)
         for row, cell in enumerate(cells):
-            if rules.is_beyond(cell):
+            if not rounded and rules.is_beyond(cell):
                 raise rules.bad_cell("beyond", argument, row)
             if isinstance(cell, date):
                 raise rules.unusable(argument, "dates")

@@ -40,6 +40,7 @@ SUMS = ("p_pos", "p_neg", "pp_pos", "pp_neg", "log_pos", "log_neg")
 WORTH = ("worth", "worth_2", "worth_3", "worth_4")
 _NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
 _SECOND = ("bucket_b", "low_b", "high_b")
+_NO_CHANCE = 100  # that two sites have equal counts of so many cases
 LEFT_OUT = -1  # the bucket of rows without a label or a score
 # Each pair makes buckets finer where a probability, or one minus it, is about c; w is its share of the buckets. With
 # these the bounds of an AUC are four times as far apart for probabilities around 1e-5 as around 1/2, twice around 1e-3.
@@ -420,7 +421,7 @@ def _read_described(table: Any, missing: str) -> Counted:
     if lacking is not None:
         raise InputError(None, f"{table.name} lacks the column {show(lacking)} of the query", "use its result as it is")
     read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS, *WORTH) if name in table.names]
-    loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch), False)
+    loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch, rounded=True), False)
     numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
     pos, neg, cases = (_whole_numbers(numbers[name], name) for name in ("positives", "negatives", "cases"))
     if (pos + neg > cases).any():
@@ -430,7 +431,8 @@ def _read_described(table: Any, missing: str) -> Counted:
     dropped = int(cases[bucket == LEFT_OUT].sum())
     if dropped and missing != "drop":
         lacks = "no label or no finite score" + (", or no worth from 0 up" if "worth" in described else "")
-        raise InputError(None, f"{dropped:,} rows have {lacks}", "leave them out: {missing='drop'}")
+        remedy = "leave them out where the counts are read: {missing='drop'}"
+        raise InputError(None, f"{dropped:,} rows have {lacks}", remedy)
     others = int((cases - pos - neg)[inside].sum())
     if others:
         problem = f"{others:,} rows have labels that are neither positive nor negative"
@@ -443,7 +445,13 @@ def _read_described(table: Any, missing: str) -> Counted:
     if "bucket_b" in numbers:
         low, high, other = (numbers[name] for name in ("low_b", "high_b", "bucket_b"))
         whole = replace(whole, second=replace(whole, low=low, high=high, bucket=other.astype(np.int64)))
-    return _of_cases(replace(whole.only(inside), dropped=dropped + int(described.get("dropped", 0))))
+    whole = replace(whole.only(inside), dropped=dropped + int(described.get("dropped", 0)))
+    for one in (whole, whole.second or whole) if described["scheme"].startswith("ratios") and len(inside) else ():
+        low, high = one.low.min(), one.high.max()
+        if low < 0.0 or high > 1.0:  # all scores above 1 share a bucket
+            problem = f"the query counts probabilities, and the scores are {low:.4g} to {high:.4g}"
+            raise InputError(None, problem, "write the query with {edges='query'} first")
+    return _of_cases(whole)
 
 
 def read_result(source: Any, columns: CountColumns | None = None, missing: str = "error") -> Counted:
@@ -523,8 +531,11 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
         return parts[0]
     first = parts[0]
     refined = [part for part in parts if part.described.get("refined")]
-    for part in parts[1:]:
+    for k, part in enumerate(parts[1:], 1):
         check_same_query(first.described, part.described)
+        same = [[getattr(p, name).tolist() for name in ("low", "high", "pos", "neg")] for p in (part, *parts[:k])]
+        if part.cases >= _NO_CHANCE and same[0] in same[1:]:
+            raise InputError("counts", "contain the same counts twice, all their cases", "give each file once")
     base = [part for part in parts if not part.described.get("refined")]
     if refined and base:
         fine = np.unique(np.concatenate([part.bucket for part in refined if part.bucket is not None]))

@@ -108,7 +108,7 @@ class MemoryTable:
                 elif role in rules.KEYS:
                     read[role, name] = Partition.of({name: values}, role)
                 else:
-                    numbers, _, _, notation = read_numbers(values, role, roles.decimal)
+                    numbers, _, _, notation = read_numbers(values, role, roles.decimal, rounded=roles.rounded)
                     numbers = 0.0 - numbers if role == "y_score" and name in roles.negate else numbers
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
                     if notation is not None and notation.name:

@@ -149,6 +149,7 @@ class Roles:
     ``neg_label`` are the labels that count as negative beside ``pos_label``; any other is an error. None: all others,
     with a warning if there are several; an empty tuple: the only other, and several are an error. ``negate`` are score
     columns whose low values mean positive. With ``ignore_case`` labels that differ in case or spaces only are one.
+    ``rounded``: scores are sums, of which integers beyond 2⁵³ may lose their last digits.
     """
 
     label: str | None
@@ -163,6 +164,7 @@ class Roles:
     neg_label: tuple[Any, ...] | None = None
     negate: tuple[str, ...] = ()
     ignore_case: bool = False
+    rounded: bool = False
 
     def __post_init__(self) -> None:
         for column in self.negate:
@@ -454,7 +456,7 @@ class _Check:
         if column.kind != "text":
             limit = rules.EXACT_INTEGERS
             beyond = f"{self.keep} AND ({cell} > {limit} OR {cell} < -{limit})"
-            if column.is_wide and self.table.count([beyond])[0]:
+            if column.is_wide and not self.roles.rounded and self.table.count([beyond])[0]:
                 row, _ = self.table.first(beyond, cell) or (None, None)
                 raise self.table.refuse(rules.bad_cell("beyond", role, row), column.name)
             return f"CAST({cell} AS DOUBLE)"
@@ -464,7 +466,7 @@ class _Check:
             terms = [f"max(abs({number})) {here}", f"bool_or({NOT_BY_POINTS.format(number=number)}) {here}"]
             odd = f"count(*) FILTER (WHERE {self.keep} AND NOT {sql.matches(cell, rules.PLAIN.cell)})"
             strange, largest, is_sure = self.table.aggregate([odd, *terms])
-            if not strange and is_sure and largest < rules.EXACT_INTEGERS:
+            if not strange and is_sure and (self.roles.rounded or largest < rules.EXACT_INTEGERS):
                 return number
         # Cells are alike if their digits stand in the same places, and if they begin with 0 or not; the largest of them
         # shows whether one is beyond 2⁵³. Of floats that are written out as long integers, no two are alike.
