@@ -34,6 +34,8 @@ def test_plan_compare_and_select_speak_of_options_too() -> None:
     priced = ("plan", EXAMPLE, "--score", "tree", "--value", 2)
     assert refused(*priced, "--cost", -1) == "--cost must be at least 0, got -1"
     assert refused("compare", EXAMPLE, "--margin", -1, *FAST).startswith("--margin must be at least 0")
+    assert refused("compare", EXAMPLE, "--margin", 10, *FAST).startswith("--margin is 10, but no measure is above 1")
+    assert refused("compare", EXAMPLE, "--margin", "1pp", *FAST).startswith("--margin is '1pp', which is not a share")
     assert refused("select", EXAMPLE, "--score", "tree", "--quota", 0).startswith("--quota must be a whole number")
 
 

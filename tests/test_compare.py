@@ -805,3 +805,13 @@ def test_weights_count_in_the_influence_on_decisions() -> None:
     two = cl.compare(y[many], {"a": a[many], "b": b[many]}, measures=["accuracy"], clusters=many, n_resamples=2)
     assert two.differences[0]["difference"] == pytest.approx(one["difference"])
     assert two.differences[0]["standard_error"] == pytest.approx(one["standard_error"], rel=0.1)
+
+
+def test_a_margin_that_no_difference_reaches_is_an_error() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 80)
+    models = {"a": y + rng.normal(0, 1, 80), "b": y + rng.normal(0, 2, 80)}
+    for measures in (None, ["roc_auc"], ["mcc", "recall@10"]):
+        with pytest.raises(cl.InputError, match="margin is 2, but no measure is above 1"):
+            cl.compare(y, models, margin=2, measures=measures, n_resamples=100)
+    assert cl.compare(y, models, margin=2, measures=["lift@10"], n_resamples=100).margin == 2

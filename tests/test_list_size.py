@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from itertools import combinations
@@ -259,3 +260,10 @@ def test_a_plot_of_list_sizes_needs_one_quota() -> None:
     ev = cl.evaluate([1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1, 0.7, 0.3], quota=cl.Quotas((1, 2), (0.5, 0.5)))
     with pytest.raises(cl.InputError, match="quota is a range"):
         ev.plot("list_size")
+
+
+def test_next_hits_at_a_sharp_cut_of_few_cases_do_not_jump() -> None:
+    y, s = np.arange(60) < 12, -np.arange(60.0)
+    lows = [cl.evaluate(y, s, quota=k, measures=[]).at(quota=k).next_hits.low for k in range(9, 17)]
+    assert min(lows) >= 3.0  # a resample of these rows has 6 to 12 positives
+    assert max(abs(a - b) for a, b in itertools.pairwise(lows)) <= 1.0

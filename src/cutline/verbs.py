@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
+from .catalogue.declare import parse_measure
 from .errors import InputError, show
 from .estimate import BY_REPLICATES, CLASS_INTERVAL, INTERVAL, Settings
 from .evaluation import Evaluation, evaluate_sample
@@ -445,6 +446,12 @@ class VerbCall:
             self.refuse("prevalence", "paired", why="does not go with {by}", remedy="evaluate each segment by itself")
             if self.compares and self.measures is not None and not len(self.measures):
                 raise InputError("measures", "is empty, and models are compared in each segment", "name at least one")
+        if self.margin is not None and self.margin >= 1.0 and self.worth is None:
+            # where no measure reaches so far, every two models would be equivalent
+            widest = [1.0] if several else [parse_measure(m).measure.range[1] for m in self.measures or ("roc_auc",)]
+            if self.margin >= max(widest):
+                problem = f"is {self.margin:g}, but no measure is above {max(widest):g}"
+                raise InputError("margin", problem, "write a difference of the measure, such as 0.01")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples
         interval = rule(self.interval, "interval")
         paired = (None, "auto", "delong", *BY_REPLICATES)  # others are for a single share or a single area

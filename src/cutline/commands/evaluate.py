@@ -383,7 +383,7 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *
     """The options of ``compare``."""
 
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
-    margin: float | None = option("Differences below this do not matter to you.", section="Measures and intervals")
+    margin: float | None = o.share("Smaller differences (1%) do not matter to you.", section="Measures and intervals")
     pairs: bool = option(
         "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
         section="Output",

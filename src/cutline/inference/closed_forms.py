@@ -387,9 +387,11 @@ def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, 
     size = 1.0 / max(min(rho, 0.95), 1e-9) - 1.0
     tail = (1.0 - level) / 2.0
     low, high = limits.beta_binomial_quantiles((tail, 1.0 - tail), places, rate * size, (1.0 - rate) * size)
-    if min(rate, 1.0 - rate) * size < 0.499:  # so much variance so near an end would be a coin between the two ends
+    if min(rate, 1.0 - rate) * size < 0.499:  # so much variance so near an end
         half = limits.z_of(level) * math.sqrt(variance)
-        low, high = min(low, math.floor(places * rate - half)), max(high, math.ceil(places * rate + half))
+        least, most = math.floor(places * rate - half), math.ceil(places * rate + half)
+        # a beta distribution of a small size is a coin between none and all
+        low, high = (least, most) if size < 2.0 else (min(low, least), max(high, most))
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 
