@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .errors import InputError, LabelWarning, listed
+from .errors import InputError, LabelWarning, Terms, listed
 from .sources import rules
 from .sources.class_matrix import ClassColumns, find_class_columns
 from .sources.counts import describe_counts
@@ -50,7 +50,13 @@ _COUNTS = {
     "low": {"low", "lower", "from", "min"},
     "high": {"high", "upper", "to", "max"},
 }
+# What the columns of a query's result are; the others are sums over a bucket.
+_OF_A_QUERY = {"cutline": "description", "cases": "rows"}
+_OF_A_QUERY |= {name: name for name in ("bucket", "low", "high", "positives", "negatives")}
+_UNKNOWN = 0.05  # an AUC that the buckets leave open by so much does not tell a good model from a fair one
 _SCORE_NAMES = {"score", "p", "prob", "probability", "y_score", "prediction"}
+_RENAMED = {"pos_label": "positive", "neg_label": "negative", "y_true": "label", "y_score": "score"}
+_COMMAND_LINE = Terms(_RENAMED, "--{name} {value}", "--{name}", first_row=1, row_word="data row")
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,25 +90,21 @@ class Diagnosis(HasSections, DictResult, TabularResult):
         size = f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
         understood = [f"detected: {self.understood}"] if self.understood else []
         yield Section("answer", [answers[verb], size, *understood])
-        yield Section("columns", [_short(self.columns)])
+        yield Section("columns", _short(self.columns))
         if self.balance:
             yield Section("balance", [self.balance])
         if self.scores:
-            yield Section("scores", [_short(self.scores)])
+            yield Section("scores", _short(self.scores))
         if self.findings:
-            findings = _short(Table({"": f"- {sentence}"} for sentence in self.findings)).column("")
-            yield Section("findings", findings, "What to check:")
+            yield Section("findings", _short([f"- {sentence}" for sentence in self.findings]), "What to check:")
         if self.command:
             yield Section("next", [f"Next: {self.command}"])
 
 
-def _short(table: Table) -> Table:
-    """The first rows of a table, and how many more there are."""
-    rows = table.to_dicts()
-    if len(rows) > _SHOWN:
-        more = f"… and {len(rows) - _SHOWN} more (--format json contains all)"
-        rows[_SHOWN:] = [dict.fromkeys(rows[0], "") | {next(iter(rows[0])): more}]
-    return Table(rows, table.title)
+def _short(rows: Table | list[str]) -> list[str | Table]:
+    """The first rows of a table or the first sentences, and below them how many more there are."""
+    more = [f"… and {len(rows) - _SHOWN} more (--format json contains all)"] if len(rows) > _SHOWN else []
+    return [*([Table(rows.to_dicts()[:_SHOWN], rows.title)] if isinstance(rows, Table) else rows[:_SHOWN]), *more]
 
 
 @checked
@@ -151,6 +153,17 @@ def doctor(
         return _Examination(table, label, pos_label, text, file).diagnosis()
 
 
+def _score_row(ev: Any, kind: str) -> dict[str, Any]:
+    auc, ties = ev["roc_auc"], {"ties": ev.facts["tied_pairs"]}
+    return {"score": ev.name, "kind": kind, "auc": auc.value, "low": auc.low, "high": auc.high, **ties}
+
+
+def _words_for_rows(name: str) -> set[str]:
+    """The words of a name if it is that of an identifier (site_id, PatientID), or of people or days; else none."""
+    words = {word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
+    return words if "id" in words or words <= _REPEATING | {"no", "nr", "number", "code", "key"} else set()
+
+
 def _quoted(word: str) -> str:
     """A word of a command; one with single quotes in double ones, where nothing in it has another meaning there."""
     return f'"{word}"' if "'" in word and not set('"$`\\!') & set(word) else shlex.quote(word)
@@ -197,7 +210,14 @@ class _Examination:
         self.label = candidates[0] if len(candidates) == 1 else None
         self.ignore_case = self.label in misspelled
         free = [p for p in self.profiles if p.name not in candidates]
-        self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
+        ranking = [p for p in free if not (p.whole and _words_for_rows(p.name))]
+        # a number that is called an identifier is a score where there is no other
+        self.scores = list(self.classes.scores) if self.classes else score_candidates(ranking) or score_candidates(free)
+        # The values of a whole number do not show whether it measures something or numbers something: a marker in mg/dl
+        # repeats as customers do. Its order shows it. Numbers that were given out have none that the label follows, and
+        # a score has: what ranks the labels beyond chance is a score, either way round; the others may be clusters.
+        whole = [p.name for p in ranking if p.whole and not p.is_index and p.distinct > _SEGMENTS]
+        self.markers = [name for name in whole if name not in self.scores]
         self.chosen = self.scores  # for the command
 
     def _leave_out_totals(self) -> None:
@@ -228,7 +248,7 @@ class _Examination:
         if self.classes is not None:
             return
         for p in self.profiles:
-            there, words = p.rows - p.missing, set(re.split(r"[^a-z]+", p.name.casefold()))
+            there, words = p.rows - p.missing, _words_for_rows(p.name)
             repeats = 5 <= p.distinct <= 0.8 * there and p.name not in (*self.labels, *self.chosen)
             column = self.table.named[p.name]
             is_day = column.type.lower().startswith(("date", "time"))
@@ -236,7 +256,7 @@ class _Examination:
             if repeats and column.kind == "text" and p.sort == rules.WORD:
                 other = f"NOT ({lacking_sql(DUCKDB, column)} OR {DUCKDB.matches(column.sql, _DAY_CELL)})"
                 is_day = not self.table.rows(f"SELECT 1 FROM {self.table.cells(column)} WHERE {other} LIMIT 1")
-            is_code = p.sort == rules.WORD or "id" in words  # an age or an amount repeats, and clusters nothing
+            is_code = p.sort == rules.WORD or words  # an age or an amount repeats, and clusters nothing
             if repeats and (is_day or words & _REPEATING or ("cluster" in self._roles(p) and is_code)):
                 self.say(
                     f"{p.name!r} has {p.distinct:,} values in {there:,} rows: if rows of one value depend on each "
@@ -272,28 +292,37 @@ class _Examination:
 
     def _of_counts(self, counts: dict[str, str]) -> tuple[str, list[dict[str, Any]], str]:
         """Balance, scores and command of a table of counts: each of its rows stands for so many cases."""
-        self.label = None
-        command, balance = "", ""
-        scores: list[dict[str, Any]] = []
+        self.label, described = None, describe_counts(self.table) or {}
+        few = [p.name for p in self.profiles if (p.whole or not p.is_number) and 2 <= p.distinct <= _SEGMENTS]
+        by = {name: "segment" for name in (few if counts else described.get("by", "").split(",")) if name}
+        by |= {described["batch"]: "batch"} if described.get("batch") else {}
+        self.count_roles = by | ({name: option for option, name in counts.items()} if counts else _OF_A_QUERY)
         verb: Any = compare if "bucket_b" in self.table.names else evaluate
-        words = [part for option, name in counts.items() for part in (f"--{option}", name)]
-        for missing in ("error", "drop"):
-            try:
-                result = verb(
-                    self.table, missing=missing, decimal=self.decimal, measures=["roc_auc"], progress=False, **counts
-                )
-            except InputError as error:
-                if missing == "drop":
-                    self.say(f"nothing can be evaluated yet: {error}")
-                continue
-            models = [result] if verb is evaluate else list(result.values())
-            cases, positives = (models[0].facts[name] for name in ("rows", "positives"))
-            balance = f"counts of {cases:,} cases, {positives:,} of them positive ({positives / cases:.1%})"
-            scores = [{"score": ev.name, "kind": "counts", "auc": ev["roc_auc"].value} for ev in models]
-            words += ["--missing", "drop"] if missing == "drop" else []
-            command = self._line([verb.__name__, self.file, *words])
-            break
-        return balance, scores, command
+        words = [verb.__name__, self.file, *(part for option, name in counts.items() for part in (f"--{option}", name))]
+        how: Any = {"missing": "drop", "decimal": self.decimal, "measures": ["roc_auc"], "progress": False, **counts}
+        try:
+            result = verb(self.table, **how)
+        except InputError as error:
+            self.say(f"nothing can be evaluated yet: {error.render(_COMMAND_LINE)}")
+            return "", [], ""
+        models = [result] if verb is evaluate else list(result.values())
+        cases, positives, dropped = (models[0].facts[name] for name in ("rows", "positives", "dropped"))
+        if dropped:
+            words += ["--missing", "drop"]
+            self.say(f"--missing drop leaves out {pluralize(dropped, 'row')} without a label or a score")
+        unknown = max(ev["roc_auc"].bounds.width if ev["roc_auc"].bounds else 0.0 for ev in models)
+        if unknown > _UNKNOWN:
+            remedy = "count shorter ranges of scores" if counts else "write the query with --edges query (cutline sql)"
+            pairs = f"{unknown:.0%} of the pairs of a positive and a negative case share a bucket"
+            self.say(f"{pairs}, in which their order is not known: {remedy}")
+        for name in (name for name, role in by.items() if self.count_roles[name] == role):
+            apart = f"add --by {_quoted(name)} to see each value" if counts else f"each value is a {by[name]}"
+            self.say(f"the cases are divided by {name!r}: {apart}")
+        exact = f"; cutline sql --refine {_quoted(self.file)} --quota N makes that number exact"
+        exact = exact if unknown and not counts and verb is evaluate else ""
+        self.say(f"if only some cases can be chosen, add --quota N to see how many of them are positive{exact}")
+        balance = f"counts of {cases:,} cases, {positives:,} of them positive ({positives / cases:.1%})"
+        return balance, [_score_row(ev, "counts") for ev in models], self._line(words)
 
     def diagnosis(self) -> Diagnosis:
         """Look at everything, in the order in which findings are told."""
@@ -301,20 +330,21 @@ class _Examination:
             balance, scores, command = self._of_counts(self.counts)
         else:
             balance = self._balance()
-            self._say_what_is_odd()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
                 scores = self._scores()
-                cells = [
-                    c.sql for c in self.table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)
-                ]
+                self._say_what_is_odd()
+                indexes = [p.name for p in self.profiles if p.is_index]
+                cells = [column.sql for column in self.table.columns if column.name not in indexes]
                 # one rounded score repeats by itself
                 fractions = [p for p in self.profiles if p.is_number and not p.whole]
                 if len(fractions) > 1 and len(cells) <= _EXAMINED:
                     (copies,) = self.table.aggregate([f"count(*) - count(DISTINCT hash({', '.join(cells)}))"])
-                    repeated = f"{pluralize(int(copies), 'row')} repeat another row in every column"
+                    others = " and ".join(repr(name) if name else "the column without a name" for name in indexes)
+                    every = f"every column except {others}" if indexes else "every column"
                     if copies:
-                        self.say(f"{repeated}; if they are the same cases, keep one of each")
+                        repeat = f"{copies:,} rows repeat" if copies > 1 else "1 row repeats"
+                        self.say(f"{repeat} another row in {every}; if they are the same cases, keep one of each")
                 self._say_clusters()
                 command = self._command()
         kinds, rows = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}, []
@@ -331,7 +361,7 @@ class _Examination:
 
     def _roles(self, p: Profile) -> list[str]:
         if self.counts is not None:
-            return [option for option, name in self.counts.items() if name == p.name]
+            return [self.count_roles.get(p.name.removesuffix("_b"), "-" if self.counts else "sum")]
         if p.is_index:
             return ["index"]
         roles = ["label"] if p.name in self.labels else []
@@ -342,10 +372,9 @@ class _Examination:
         categories = p.sort == rules.WORD or p.whole or p.sort == rules.TRUTH
         if categories and 2 <= p.distinct <= _SEGMENTS and p.name not in self.labels:
             roles.append("segment")
-        elif categories and _SEGMENTS < p.distinct <= 0.8 * there:
-            roles.append("cluster")
-        elif categories and p.distinct > 0.9 * there and there >= 20 and p.name not in self.scores:
-            roles.append("identifier")
+        elif categories and (p.name not in self.scores or _words_for_rows(p.name)):
+            roles += ["cluster"] if _SEGMENTS < p.distinct <= 0.8 * there else []
+            roles += ["identifier"] if p.distinct > 0.9 * there and there >= 20 else []
         return roles
 
     def _balance(self) -> str:
@@ -425,17 +454,19 @@ class _Examination:
         how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
         how["ignore_case"] = self.ignore_case
         rows: list[dict[str, Any]] = []
-        for name in self.scores:
+        for name in (*self.scores, *self.markers):
             try:
                 ev = evaluate(self.table, score=name, measures=["roc_auc"], progress=False, **how)
             except InputError as error:
-                self.say(f"{name!r} cannot be evaluated: {error}")
+                self.say(f"{name!r} cannot be evaluated: {error.render(_COMMAND_LINE)}")
                 continue
             auc = ev["roc_auc"]
-            high, low = (float(ev.ranking.score[k]) for k in (0, -1))
-            kind = "probability" if low >= 0 and high <= 1 else "score"
-            ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
-            rows.append({"score": name, "kind": kind, **ends, "ties": ev.facts["tied_pairs"]})
+            if name in self.markers:
+                if not (auc.low > 0.5 or auc.high < 0.5):
+                    continue
+                self.scores.append(name)
+            kind = "probability" if ev.ranking.score[-1] >= 0 and ev.ranking.score[0] <= 1 else "score"
+            rows.append(_score_row(ev, kind))
             if auc.value == 1.0 or auc.value > 0.9995:
                 perfect = f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}"
                 self.say(f"{perfect}: was it derived from the label, or fitted on these rows?")
@@ -445,19 +476,16 @@ class _Examination:
                     f"{name!r} ranks significantly worse than chance, {within}; are these scores of the other class? "
                     f"If so, add --positive {shlex.quote(self.other)}, or --negate {shlex.quote(name)}"
                 )
-            if kind != "probability":
-                between = f"{format_value(low)} and {format_value(high)}"
-                self.say(
-                    f"{name!r} lies between {between}, so it is not a probability: measures at a threshold "
-                    "need --threshold, and measures of probabilities are left out"
-                )
         self.chosen = [row["score"] for row in rows]
         probabilities = [row["score"] for row in rows if row["kind"] == "probability"]
+        if points := [name for name in self.chosen if name not in probabilities]:
+            are = "does not lie between 0 and 1, so it is not a probability"
+            are = are if len(points) == 1 else "do not lie between 0 and 1, so they are not probabilities"
+            left = "measures at a threshold need --threshold, and measures of probabilities are left out"
+            self.say(f"{listed(points, 6)} {are}: {left}")
         if probabilities and len(probabilities) < len(self.scores):
-            others = [name for name in self.scores if name not in probabilities]
-            self.say(
-                f"the command below uses the probabilities; add --score for {listed(others)} if they are scores too"
-            )
+            others = listed([name for name in self.scores if name not in probabilities], 6)
+            self.say(f"the command below uses the probabilities; add --score for {others} if they are scores too")
             self.chosen = probabilities
         return rows
 
@@ -473,7 +501,7 @@ class _Examination:
             try:
                 return self._line(self._checked(usable))
             except InputError as error:
-                problem = str(error) if usable is tried[0] else problem
+                problem = error.render(_COMMAND_LINE) if usable is tried[0] else problem
         self.say(f"nothing can be evaluated yet: {problem}")
         return ""
 
