@@ -406,6 +406,33 @@ def test_blocks_of_a_long_list_vary_as_its_rows_do(
         assert float(blocks.mean()) == pytest.approx(float(plain.mean()), abs=0.12 * spread + 1e-12), spec
 
 
+@pytest.mark.parametrize("kind", ["plain", "tied", "rare"])
+def test_influences_take_the_place_of_replicates_where_many_cases_carry_them(kind: str) -> None:
+    """The spread of 4,000 replicates has an error of 1.1 %; where few cases carry the variance, they are drawn."""
+    sample = long_list(kind)
+    auto, drawn = (
+        cl.evaluate(sample.positive, sample.score, interval=how, n_resamples=4000) for how in ("auto", "bootstrap")
+    )
+    names = ["average_precision", "average_hit_rate", "average_qrecall", "relative_information_score", "brier_skill"]
+    names += ["information_score", "average_lift", "g_measure", "gain", "pr_auc_min"]
+    for name in names:
+        one, two = auto[name], drawn[name]
+        assert one.method == two.method
+        assert one.high - one.low == pytest.approx(two.high - two.low, rel=0.06), name
+    same = {name for name in names if auto[name] == drawn[name]}
+    assert same == {"plain": set(), "tied": {"pr_auc_min"}, "rare": set(names)}[kind]
+
+
+def test_nearly_perfect_long_lists_draw_replicates() -> None:
+    """Few mistakes carry the variance, and the influences of whole blocks would be too coarse for them."""
+    rng = np.random.default_rng(3)
+    y = rng.random(20_000) < 0.3
+    s = rng.normal(size=20_000) + 6 * y
+    for name in ("average_precision", "average_qrecall"):
+        one, two = (cl.evaluate(y, s, measures=[name], interval=how)[name] for how in ("auto", "bootstrap"))
+        assert one == two
+
+
 @pytest.mark.parametrize("stratified", [False, True])
 def test_replicates_by_blocks_have_as_many_rows_as_the_sample(stratified: bool) -> None:
     sample = long_list("plain")

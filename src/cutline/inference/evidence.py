@@ -127,7 +127,9 @@ class Evidence(Protocol):
                 if settings.interval == "auto" and not resampler.by_blocks:
                     n_resamples = enough_replicates(n_resamples, self.ranking.rows)
                 values = {spec: request.value for spec, request in chosen.items()}
-                replicates |= replicate(list(chosen), values, resampler, n_resamples, jackknife=left_out)
+                smooth = {spec for spec, request in chosen.items() if request.smooth}
+                drawn = replicate(list(chosen), values, resampler, n_resamples, jackknife=left_out, smooth=smooth)
+                replicates |= drawn
         return replicates
 
     def resampler(self, settings: Settings, *, stratified: bool, paired: bool = False) -> Resampler:

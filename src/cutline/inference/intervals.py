@@ -43,13 +43,14 @@ from .closed_forms import (
     qrecall_limits,
 )
 from .evidence import Evidence, RowEvidence
-from .resampling import DRAWN_BY_ROW, Replicates, Resampled
+from .resampling import CASES_THAT_CARRY, DRAWN_BY_ROW, Replicates, Resampled
 
 # Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
 # unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
 _PRIOR_CASES = 10.0
 _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule of five for a normal approximation
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
+_NOT_SMOOTH = ("gaps", "hull", "ranking")  # a maximum and a hull move by jumps; any function of the list may
 _NONE_DRAWN = Replicates(math.nan, np.empty(0))
 _NO_AMOUNTS = "how amounts vary is not known: there are too few cases, or counts have no sums of their squares"
 _NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
@@ -105,8 +106,8 @@ class IntervalInputs:
         grows with n, and of places in a list, is not a standard error of theirs: those keep the bootstrap's.
         """
         drawn = self.replicates.values[np.isfinite(self.replicates.values)]
-        error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
         other, freedom = self.replicates.jackknife()
+        error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan if len(self.replicates.values) else other
         freedom = freedom if freedom == freedom else max(self.smaller_class - 1.0, 1.0)
         freedom = limits.freedom_in_small_class(freedom, self.smaller_class)
         of_places = self.measure.extensive or self.measure.needs_quota
@@ -120,7 +121,9 @@ class Method:
     """A way to make an interval: ``function`` gives it, or it and the name of what was used for it.
 
     ``resampled``: reads replicates, with ``jackknife`` also values without parts of the rows. ``dependent``: holds for
-    clusters and weights by itself. ``rows``: reads the whole list, which a stream does not keep.
+    clusters and weights by itself. ``rows``: reads the whole list, which a stream does not keep. ``smooth``: reads the
+    standard error alone, which influences give as well as replicates where many cases carry it. ``closed``: reads
+    replicates of clusters and weights only.
     """
 
     name: str
@@ -129,6 +132,8 @@ class Method:
     jackknife: bool = False
     dependent: bool = False
     rows: bool = False
+    smooth: bool = False
+    closed: bool = False
 
     def make(self, inputs: IntervalInputs) -> tuple[Interval, str]:
         """The interval, and the name of the method that was used for it."""
@@ -405,12 +410,12 @@ def hull(inputs: IntervalInputs) -> Interval:
 
     The hull's area is the AUC of the best mixtures and never less than the AUC; as an estimate it is too high.
     """
-    (auc, variance, carried), (error, freedom, _) = inputs.evidence.auc, inputs.spread
+    auc, variance, freedom = inputs.evidence.auc
     if inputs.evidence.independent:
-        freedom = carried
         (low, high), _ = auc_interval(auc, variance, inputs.n_pos, inputs.n_neg, inputs.level, freedom, logit=True)
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
+        error, freedom, _ = inputs.spread
         low, high = limits.range_limits(auc, error, freedom, inputs.level, 0.0, 1.0, inputs.trials)
     _, above = limits.scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
     return Interval(max(low, 0.5), max(above if above == above else 1.0, high))
@@ -510,13 +515,13 @@ METHODS: dict[str, Method] = {
             Method("moving_cut_recall", partial(_moving_cut, recall=True), rows=True, dependent=True),
             Method("batches", batches, dependent=True),
             Method("hall", hall, dependent=True),
-            Method("scaled", scaled, **_DRAWN),
+            Method("scaled", scaled, **_DRAWN, smooth=True),
             # the relative information score; where few unlikely outcomes were seen, allowing for more (as loss_score)
-            Method("information", scaled, **_DRAWN),
+            Method("information", scaled, **_DRAWN, smooth=True),
             Method("best_cut", best_cut, **_DRAWN, dependent=True),
-            Method("hull", hull, **_DRAWN, dependent=True),
-            Method("precision_area", precision_area, **_DRAWN),
-            Method("qrecall_area", qrecall_area, **_DRAWN),
+            Method("hull", hull, **_DRAWN, dependent=True, closed=True),
+            Method("precision_area", precision_area, **_DRAWN, smooth=True),
+            Method("qrecall_area", qrecall_area, **_DRAWN, smooth=True),
             Method("partial_area", partial_area, **_DRAWN),
             Method("mean_score", mean_score, **_DRAWN),
         )
@@ -536,7 +541,7 @@ def estimate(
     for spec in specs:
         value, reason = values.get(spec, math.nan), obstacles[spec]
         method = None if value != value else choose(spec, settings, evidence)
-        if method is not None and method.resampled:
+        if method is not None and method.resampled and not (method.closed and evidence.independent):
             resampled[spec] = method
         elif method is not None:
             (low, high), name = method.make(IntervalInputs(spec, value, level, evidence, computed))
@@ -554,11 +559,15 @@ def estimate(
             estimates[spec] = Estimate(str(spec), value, reason=reason)
     if resampled:
         wanted = {}
+        # blocks of a nearly perfect list are coarse where its few mistakes are
+        regular = settings.interval == "auto" and evidence.independent and evidence.auc[2] >= CASES_THAT_CARRY
         for spec, method in resampled.items():
             # Replicates keep the class sizes by default where their share does not matter or was chosen.
             keeps = spec.measure.stratified or evidence.set_by_design
             keeps = keeps if settings.stratify is None else settings.stratify
-            wanted[spec] = Resampled(values[spec], keeps, method.jackknife)
+            smooth = regular and method.smooth and method is METHODS[spec.measure.interval]
+            smooth = smooth and spec.quota is None and spec.measure.part not in _NOT_SMOOTH
+            wanted[spec] = Resampled(values[spec], keeps, method.jackknife, smooth)
         drawn = evidence.replicate(wanted, settings)
         for spec, method in resampled.items():
             inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
