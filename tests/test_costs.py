@@ -248,6 +248,18 @@ def test_the_cut_that_maximises_a_measure_is_the_best_of_all(name: str) -> None:
     assert float(weighted) == float(cut)
 
 
+@pytest.mark.parametrize(("n_pos", "n_neg", "gap"), [(9, 44, 2.0), (15, 15, 1.5)])
+def test_few_cases_at_the_best_cut_are_not_taken_for_certain(n_pos: int, n_neg: int, gap: float) -> None:
+    """Where all nine positives are found, resamples find all nine again, and others may be missed."""
+    rng, y, held, runs = np.random.default_rng(12), np.arange(n_pos + n_neg) < n_pos, 0, 150
+    for _ in range(runs):
+        cut = cl.threshold_for(y, rng.normal(y * gap), maximize="youden_index", n_resamples=200)
+        rates = [0.5 * math.erfc((float(cut) - mean) / math.sqrt(2)) for mean in (gap, 0.0)]
+        value = cut.best.value
+        held += value.low <= rates[0] - rates[1] <= value.high
+    assert held / runs >= 0.9  # 78% and less where the width is that of replicates
+
+
 def test_a_cut_by_a_measure_of_useless_scores_admits_its_luck() -> None:
     rng = np.random.default_rng(11)
     cuts = [cl.threshold_for(rng.random(200) < 0.4, rng.random(200), maximize="youden", seed=k) for k in range(20)]

@@ -109,14 +109,25 @@ def test_a_band_is_the_quantiles_of_literal_resamples() -> None:
     middle, value = np.median(heights, axis=0), np.interp(band.x, ev.curve("qrecall").x, ev.curve("qrecall").y)
     n_pos = int(y.sum())
     small = stats.t.ppf(0.95, n_pos - 1) / stats.norm.ppf(0.95)
-    columns = (band.x, middle - low, high - middle, value, band.low, band.high)
-    for x, down, up, v, a, b in zip(*columns, strict=True):
-        if 0 < x < 80:  # at least as wide as the share of so many positives
-            least = [abs(end - v) for end in cl.proportion_interval(round(v * n_pos), n_pos, 0.9, "wilson")]
-            fewest = 1 - (1 - x / 80) / cl.proportion_interval(n_pos, 80, 0.9, "wilson").low  # if all left are positive
-            assert a == pytest.approx(max(0, fewest, v - small * max(down, least[0])), abs=1e-9)
-            assert b - v == pytest.approx(min(1 - v, small * max(up, least[1])), abs=1e-9)
+    ends = []
+    for x, down, up, v in list(zip(band.x, middle - low, high - middle, value, strict=True))[1:-1]:
+        # at least as wide as the share of so many positives
+        least = [abs(end - v) for end in cl.proportion_interval(round(v * n_pos), n_pos, 0.9, "wilson")]
+        fewest = 1 - (1 - x / 80) / cl.proportion_interval(n_pos, 80, 0.9, "wilson").low  # if all left are positive
+        ends.append((max(0, fewest, v - small * max(down, least[0])), min(1, v + small * max(up, least[1]))))
+    below, above = np.array(ends).T  # a curve that never falls: limits count for what follows, or comes before
+    np.testing.assert_allclose(band.low[1:-1], np.maximum.accumulate(below), atol=1e-9)
+    np.testing.assert_allclose(band.high[1:-1], np.minimum.accumulate(above[::-1])[::-1], atol=1e-9)
     assert (band.low[-1], band.high[-1]) == (1.0, 1.0)  # a place for everybody finds everybody
+
+
+@pytest.mark.parametrize("name", ["roc", "gain", "qrecall", "tpr_fpr"])
+def test_the_band_of_a_curve_that_never_falls_does_not_fall(name: str) -> None:
+    y, s = binormal(53, 9)
+    for simultaneous in (False, True):
+        band = cl.evaluate(y, s, n_resamples=300).curve(name).band(simultaneous=simultaneous)
+        assert (np.diff(band.low) >= 0).all()
+        assert (np.diff(band.high) >= 0).all()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -109,6 +109,17 @@ def test_no_interval_of_hits_goes_beyond_what_is_possible(weighted: bool) -> Non
     assert (mean.low, mean.high) == pytest.approx((positives, positives))
 
 
+def test_qrecall_and_lift_at_few_places_stay_below_what_all_hits_would_give() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(3000) < 0.11
+    s = rng.normal(size=3000)
+    rarest = cl.proportion_interval(int(y.sum()), 3000, method="wilson").low
+    for quota in (1, 2, 3, 5, 20):
+        ev = cl.evaluate(y, s, quota=quota, measures=["qrecall", "quota_lift"])
+        assert ev[f"quota_lift@{quota}"].high <= 1 / rarest + 1e-9
+        assert ev[f"qrecall@{quota}"].high <= quota / 3000 / rarest + 1e-9
+
+
 @pytest.mark.parametrize(
     ("n", "positives", "distance", "quota"), [(400, 87, 1.2, 87), (400, 87, 1.2, 350), (400, 60, 2.9, 60)]
 )

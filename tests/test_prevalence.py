@@ -100,6 +100,41 @@ def test_intervals_hold_with_the_classes_given() -> None:
     assert all(0.89 <= n / runs <= 0.995 for n in held.values()), held
 
 
+@pytest.mark.parametrize(
+    ("n_pos", "n_neg", "share", "gap"), [(50, 50, 0.01, 1.5), (9, 44, 0.02, 2.0), (100, 100, 0.001, 2.0)]
+)
+def test_a_rare_class_there_does_not_make_few_cases_of_many_here(
+    n_pos: int, n_neg: int, share: float, gap: float
+) -> None:
+    """Only recall and FPR vary: precision lies between those of likely rates, neither missed nor anywhere in [0, 1]."""
+    cut, rng = 1.2, np.random.default_rng(12)
+    recall, false = (0.5 * math.erfc((cut - mean) / math.sqrt(2)) for mean in (gap, 0.0))
+    here = share * recall / (share * recall + (1 - share) * false)
+    truth = {"precision": here, "lift": here / share, "accuracy": share * recall + (1 - share) * (1 - false)}
+    held, ratios, runs = dict.fromkeys(truth, 0), [], 150
+    y = np.arange(n_pos + n_neg) < n_pos
+    for _ in range(runs):
+        ev = cl.evaluate(y, rng.normal(y * gap), measures=list(truth), prevalence=share, threshold=cut)
+        for key, value in truth.items():
+            held[key] += ev[key].low <= value <= ev[key].high
+        assert ev["precision"].method == "rates"
+        ratios.append(ev["precision"].high / max(ev["precision"].low, 1e-9))
+    assert all(n / runs >= 0.9 for n in held.values()), held
+    assert np.median(ratios) < 14
+
+
+def test_negatives_that_the_sample_has_not_seen_lower_the_average_precision_elsewhere() -> None:
+    """At 0.1% the best of a thousand negatives decides it, and a sample of a hundred does not contain that one."""
+    rng, y, share = np.random.default_rng(13), np.arange(200) < 100, 0.001
+    edges = np.linspace(-6.0, 9.0, 30_001)
+    above, false = (np.array([0.5 * math.erfc((x - m) / math.sqrt(2)) for x in edges]) for m in (2.0, 0.0))
+    precision = share * above / (share * above + (1 - share) * false)
+    truth = float((-np.diff(above) * (precision[1:] + precision[:-1]) / 2).sum())
+    for _ in range(20):
+        e = cl.evaluate(y, rng.normal(y * 2.0), prevalence=share, measures=["average_precision"])["average_precision"]
+        assert e.low <= truth <= e.high
+
+
 def test_cuts_and_comparisons_take_it() -> None:
     y, p = sample(600)
     ev, known = (cl.evaluate(y, p, n_resamples=50, prevalence=share) for share in (None, 0.05))

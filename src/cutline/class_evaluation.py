@@ -186,7 +186,7 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
                 continue
             if s.weight is None and s.cluster is None:
                 shares = np.bincount(s.predicted[rows], minlength=k) / len(rows)
-                low[a], high[a] = wilson_shares(shares, np.full(k, float(len(rows))), self.settings.level)
+                low[a], high[a] = wilson_shares(shares, np.full(k, float(len(rows))), z_of(self.settings.level))
                 continue
             for b in range(k):
                 _, (low[a, b], high[a, b]) = share_of(s, rows, s.predicted[rows] == b, self.settings.level)

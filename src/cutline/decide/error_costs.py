@@ -14,7 +14,7 @@ from ..catalogue.declare import Spec, ratio
 from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.limits import effective_size, wilson, z_of
+from ..inference.limits import effective_size, pair_limits, wilson, wilson_share, z_of
 from ..ranking import Ranking
 from ..runtime import Progress
 from ..sources.arrays import Sample
@@ -342,12 +342,27 @@ def best_cut(
     if np.isnan(here).all():
         raise InputError("maximize", f"is {spec}, which has no value at any cut", "choose another measure")
     least = float(np.nanmin(here))
-    threshold = ranking.score_after(int(np.argmax(here <= least + _SAME * max(1.0, abs(least)))))
+    at = int(np.argmax(here <= least + _SAME * max(1.0, abs(least))))
+    threshold = ranking.score_after(at)
     of_rows = None if clusters is None else {"": clusters}
     how: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "clusters": of_rows}
     again = _choose_again({"": sample}, {"": ranking}, {"": (threshold, least)}, loss, **how)
     own = percentile_estimate("", math.nan, again.at_best[:, 0], level)
-    low, high = sorted(sign * (end + again.optimism) for end in (own.low, own.high))
+    # at least as long as from the rates and the share of positives by themselves: replicates show nothing where no case
+    # is on the wrong side
+    n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
+    weight, n = sample.row_weight, n_pos + n_neg
+    sizes = effective_size(weight[sample.positive]), effective_size(weight[~sample.positive])
+    shares = np.array([tp[at] / n_pos, fp[at] / n_neg])
+    rates = pair_limits(lambda t, f: loss(n_pos * t, n_neg * f, n_pos, n_neg), shares, sizes, level)
+    moved = [
+        float(loss(n * pi * shares[:1], n * (1.0 - pi) * shares[1:], n * pi, n * (1.0 - pi))[0])
+        for pi in wilson_share(n_pos / n, sum(sizes), level)
+    ]
+    most = max(0.0, *(abs(end - least) for end in moved if end == end))
+    low = min(own.low, least - math.hypot(least - rates.low, most)) + again.optimism
+    high = max(own.high, least + math.hypot(rates.high - least, most)) + again.optimism
+    low, high = sorted((sign * low, sign * high))
     tails, chosen = [(1.0 - level) / 2.0, (1.0 + level) / 2.0], again.thresholds
     limits = Interval(*(np.quantile(chosen, tails, method="nearest").tolist() if chosen else [math.nan] * 2))
     value = sign * (least + again.optimism)

@@ -14,7 +14,7 @@ from ..catalogue.quota import quota_pearson
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.closed_forms import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
-from ..inference.limits import wilson_shares
+from ..inference.limits import wilson_shares, z_of
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sweep import Counts, SumsRequest, counts_at, sweep
@@ -268,7 +268,7 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
         alone = variance_of(parts)
         trials = trials / (max(1.0, variance_of(by_unit(parts, sample.cluster)) / alone) if alone > 0 else 1.0)
     risk = errors / answered
-    low, high = wilson_shares(risk, trials, level)
+    low, high = wilson_shares(risk, trials, z_of(level))
     low = np.where(errors > 0, low, 0.0)
     few = risk * trials <= _FEW_ERRORS
     low[few] = np.minimum(low[few], gammaincinv(np.maximum(risk * trials, 1e-9)[few], 1.0 - level) / trials[few])

@@ -55,7 +55,7 @@ def band(
         x = np.maximum(grid, 1e-6)  # the hit rate of no places is that of the first
         low, high = band(_BY_IDENTITY[name], ranking, settings, resampler_of, x, level, simultaneous)
         factor = grid if name == "gain" else ranking.cases / x
-        return low * factor, high * factor
+        return _rising(low * factor, high * factor) if name == "gain" else (low * factor, high * factor)
     stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
     resampler = resampler_of(settings, stratified=stratified)
     axis = _AXIS.get(name, 0)
@@ -83,7 +83,7 @@ def band(
     low, high = np.nanquantile(drawn, [tail, 1.0 - tail], axis=0)
     middle = np.nanmedian(drawn, axis=0)
     share = np.clip(value, 0.0, 1.0)
-    least, most = wilson_shares(share, np.maximum(trials, 1.0), level)
+    least, most = wilson_shares(share, np.maximum(trials, 1.0), z_of(level))
     down, up = np.maximum(middle - low, share - least), np.maximum(high - middle, most - share)
     small = t_quantile(level, max(freedom, 2.0)) / z_of(level)
     stretch = 1.0
@@ -106,7 +106,12 @@ def band(
         ramp = floor + (inside - floor) * np.clip(x / unseen, 0.0, 1.0)
         open_ = grid < unseen if name == "roc" else grid > 1.0 - unseen
         low = np.where(open_, np.minimum(low, ramp), low)
-    return low, high
+    return (low, high) if name in ("hit_rate", "precision_recall") else _rising(low, high)
+
+
+def _rising(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Limits of a curve that never falls: a lower limit holds for all that follows, an upper one for all before it."""
+    return np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
 
 
 Flags = NDArray[np.bool_]

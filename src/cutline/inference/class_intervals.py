@@ -327,13 +327,13 @@ def mean_interval(
         if two.interval == "wilson_f":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores et al. 2022)
             trials = (sums.truth + sums.answers - sums.hits) * scale
             found = sums.hits * scale / trials
-            low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(found, trials, level))
+            low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(found, trials, z_of(level)))
             each = 2.0 * found / (1.0 + found)
             of_class = found * (1.0 - found) / trials * (2.0 / (1.0 + found) ** 2) ** 2
         elif two.proportion is not None and two.scale is None:
             hits, trials = (part * scale for part in two.proportion(sums.cells))
             each = hits / trials
-            low, high = wilson_shares(each, trials, level)
+            low, high = wilson_shares(each, trials, z_of(level))
             of_class = each * (1.0 - each) / trials
         elif two.name in _AREA_OF:
             line, at = _AREA_OF[two.name]
@@ -343,7 +343,7 @@ def mean_interval(
             trials = np.where(seen, each * (1.0 - each) / of_class, positives)
             if two.name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
                 trials = np.minimum(trials, sums.truth * scale)
-            low, high = wilson_shares(each, trials, level)
+            low, high = wilson_shares(each, trials, z_of(level))
         else:
             return None
     share = sums.truth / sums.total if one.mean == "weighted" else np.full(sample.n_classes, 1.0 / sample.n_classes)

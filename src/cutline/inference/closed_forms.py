@@ -339,7 +339,9 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
     if (1.0 - left.hit_rate) * left.trials < _FEW:
         least, most = (left.taken / cut.positives * limit for limit in hit_rate_limits(left, level))
         low, high = min(low, max(1.0 - most, 0.0)), max(high, 1.0 - least)
-    return Interval(low, high)
+    # every place a hit: Qrecall is q/prevalence, of which the lowest prevalence that the sample allows has the most
+    rarest = limits.wilson_share(cut.positives / cut.cases, cut.size, level).low
+    return Interval(low, min(high, cut.share / rarest))
 
 
 def expected_hits_limits(cut: QuotaCut, level: float, for_recall: QuotaCut | None = None) -> Interval:

@@ -84,8 +84,18 @@ class Evidence(Protocol):
         """Independent units: rows, clusters, or as many equal rows as weighted ones are worth."""
 
     @property
+    def class_sizes(self) -> tuple[float, float]:
+        """Positives and negatives: cases, or as many equal rows as weighted ones of the class are worth."""
+        return self.ranking.n_pos, self.ranking.n_neg
+
+    @property
     def set_by_design(self) -> bool:
         """Whether the class sizes were chosen (case–control weights), so that replicates keep them."""
+        return False
+
+    @property
+    def alike_by_class(self) -> bool:
+        """Whether both classes are there, and the weighted rows of each weigh alike."""
         return False
 
     @property
@@ -259,16 +269,25 @@ class RowEvidence(PicklesFields, Evidence):
         return float(self.ranking.rows) if weight is None else effective_size(weight)
 
     @cached_property
+    def class_sizes(self) -> tuple[float, float]:
+        weight = self.sample.weight if self.ranking.weighted else None
+        if weight is None:
+            return self.ranking.n_pos, self.ranking.n_neg
+        return effective_size(weight[self.sample.positive]), effective_size(weight[~self.sample.positive])
+
+    @cached_property
     def set_by_design(self) -> bool:
-        if self.classes_given or not self.ranking.weighted or self.clusters is not None:
+        if self.classes_given or not self.alike_by_class or self.clusters is not None:
             return self.classes_given
+        weight, positive = self.sample.row_weight, self.sample.positive  # a case–control sample: they weigh differently
+        return bool(abs(weight[positive][0] / weight[~positive][0] - 1.0) > 1e-9)
+
+    @cached_property
+    def alike_by_class(self) -> bool:
         positive, weight = self.sample.positive, self.sample.row_weight
-        if positive.all() or not positive.any():
+        if not self.ranking.weighted or positive.all() or not positive.any():
             return False
-        # a case–control sample: all positives weigh alike and all negatives weigh alike, but differently
-        one, two = weight[positive], weight[~positive]
-        alike = max(float(np.ptp(one)) / one[0], float(np.ptp(two)) / two[0]) < 1e-9
-        return bool(alike and abs(one[0] / two[0] - 1.0) > 1e-9)
+        return all(float(np.ptp(side)) < 1e-9 * side[0] for side in (weight[positive], weight[~positive]))
 
     def resamples(self, spec: Spec) -> bool:
         return not spec.measure.of_worth  # the kernels that draw replicates sum cases alone

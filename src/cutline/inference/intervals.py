@@ -19,12 +19,13 @@ from threading import RLock
 
 import numpy as np
 
-from ..catalogue.compute import Computed, why_undefined
+from ..catalogue.compute import Computed, compute, why_undefined
 from ..catalogue.declare import Spec
 from ..catalogue.ranks import partial_span
 from ..errors import InputError
 from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
 from ..quotas import Quotas
+from ..ranking import Ranking
 from ..sweep import Counts
 from ..types import Floats
 from . import limits
@@ -52,6 +53,7 @@ _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 _NOT_SMOOTH = ("gaps", "hull", "ranking")  # a maximum and a hull move by jumps; any function of the list may
 _NONE_DRAWN = Replicates(math.nan, np.empty(0))
+_UNSEEN = 3.0  # of n negatives, what 3/n of the population has goes unseen in 5% of samples
 _NO_AMOUNTS = "how amounts vary is not known: there are too few cases, or counts have no sums of their squares"
 _NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
 
@@ -60,7 +62,7 @@ _NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
 class IntervalInputs:
     """What a method may read: the value, the rows' ranking and AUC, the cells at the cut, and replicates if it asks.
 
-    ``n_pos``, ``n_neg`` and ``smaller_class`` are cases of the positives, the negatives and the fewer of the two.
+    ``n_pos`` and ``n_neg`` are cases of the positives and the negatives, ``smaller_class`` the rows of the fewer ones.
     """
 
     spec: Spec
@@ -73,7 +75,7 @@ class IntervalInputs:
     def __post_init__(self) -> None:
         self.measure, self.ranking = self.spec.measure, self.evidence.ranking
         self.n_pos, self.n_neg = self.ranking.n_pos, self.ranking.n_neg
-        self.smaller_class = float(min(self.n_pos, self.n_neg))
+        self.smaller_class = float(min(self.evidence.class_sizes))
 
     @cached_property
     def cells(self) -> Counts:
@@ -162,6 +164,9 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     fits = (holds or (declared.dependent and plain)) and (keeps_list or not declared.rows)
     if wish == "auto" and fits and not declared.resampled:
         return declared
+    at_threshold = wish == "auto" and plain and measure.part == "cut" and spec.quota is None
+    if at_threshold and evidence.set_by_design and evidence.alike_by_class:
+        return METHODS["rates"]
     if not evidence.resamples(spec):
         return None
     if wish in FROM_REPLICATES:
@@ -184,6 +189,20 @@ def newcombe_difference(inputs: IntervalInputs) -> Interval:
     low, high = limits.mover_limits(*((hits / n, limits.wilson(hits, n, inputs.level)) for hits, n in sides))
     half = (top - bottom) / 2.0  # the difference runs from −1 to 1, the measure over its range
     return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
+
+
+def rates(inputs: IntervalInputs) -> Interval:
+    """A measure of TPR and FPR alone, the prevalence being given: its extremes over pairs of their Wilson limits.
+
+    It needs no standard error of the measure, which a few heavy cases of a rare class would carry.
+    """
+    c, (n_pos, n_neg) = inputs.cells, (inputs.n_pos, inputs.n_neg)
+
+    def value(tpr: Floats, fpr: Floats) -> Floats:
+        cells = Counts(n_pos * tpr, n_neg * fpr, n_pos * (1.0 - tpr), n_neg * (1.0 - fpr))
+        return np.asarray(inputs.measure.compute(cells, **inputs.spec.arguments))
+
+    return limits.pair_limits(value, (c.tp / n_pos, c.fp / n_neg), inputs.evidence.class_sizes, inputs.level)
 
 
 def ratio_of_rates(inputs: IntervalInputs) -> Interval:
@@ -354,6 +373,12 @@ def scaled(inputs: IntervalInputs) -> Interval:
     error, freedom, _ = inputs.spread
     low, high = limits.range_limits(inputs.value, error, freedom, inputs.level, *inputs.measure.range, inputs.trials)
     measure, spec = inputs.measure, inputs.spec
+    if measure.part == "precision" and inputs.evidence.set_by_design and inputs.evidence.alike_by_class:
+        # At a small prevalence the negatives that score highest decide the precision, and the sample may have none of
+        # them: three more of its negatives on top of the list, as for the band of the ROC curve.
+        r, more = inputs.ranking, _UNSEEN * inputs.n_neg / inputs.evidence.class_sizes[1]
+        score, pos, neg = np.append(math.inf, r.score), np.append(0.0, r.pos), np.append(more, r.neg)
+        low = min(low, compute([spec], Ranking(score, pos, neg, r.rows, weighted=True)).values[spec])
     if measure.interval == "loss_score" and not _mean_loss_limits(inputs)[1].large:  # rows with weights or in clusters
         likely = loss_score(inputs)
         alike = error <= 1e-12 * inputs.value  # all rows lose alike: the spread is that of rounding
@@ -506,6 +531,7 @@ METHODS: dict[str, Method] = {
         for one in (
             Method("newcombe_difference", newcombe_difference),
             Method("ratio_of_rates", ratio_of_rates),
+            Method("rates", rates, dependent=True),
             Method("wilson_f", wilson_f),
             Method("delta_z", fisher_z),
             Method("delong_total", delong_total),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -91,12 +91,30 @@ def wilson(r: float, n: float, level: float) -> Interval:
     return Interval(max(0.0, middle - half) if r > 0 else 0.0, min(1.0, middle + half) if r < n else 1.0)
 
 
-def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
-    """Wilson's interval of many shares at once."""
-    z2 = z_of(level) ** 2
+def wilson_shares(share: Floats | float, trials: Floats | float, z: Floats | float) -> tuple[Floats, Floats]:
+    """Wilson's interval of many shares at once, as far out as ``z``."""
+    z2 = np.square(z)
     middle = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
-    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(share * (1.0 - share) / trials + z2 / (4.0 * trials**2))
+    half = z / (1.0 + z2 / trials) * np.sqrt(share * (1.0 - share) / trials + z2 / (4.0 * trials**2))
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def pair_limits(
+    value: Callable[[Floats, Floats], Floats], shares: Iterable[float], trials: Sequence[float], level: float
+) -> Interval:
+    """Extremes of a function of two independent shares over pairs of their Wilson limits at z·cos θ and z·sin θ.
+
+    Both shares together are then as far out as one of them alone at z (Newcombe 2011, PropImp).
+    """
+    angle = np.linspace(0.0, math.pi / 2.0, 65)
+    z = z_of(level)
+    first, second = (
+        wilson_shares(min(max(share, 0.0), 1.0), n, z * part)  # sums of weights round
+        for share, n, part in zip(shares, trials, (np.cos(angle), np.sin(angle)), strict=True)
+    )
+    with np.errstate(all="ignore"):
+        found = np.concatenate([value(one, two) for one in first for two in second])
+    return Interval(float(np.nanmin(found)), float(np.nanmax(found)))
 
 
 def wilson_share(share: float, trials: float, level: float) -> Interval:
