@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -440,3 +443,105 @@ def test_what_one_pass_does_not_expect_is_checked(column: str, value: float, wor
     rows.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(cl.InputError, match=words):
         cl.evaluate(str(tmp_path / "rows.parquet"), label="y", score="p", exact=False)
+
+
+def few_buckets(seed: int = 0, *, last: bool = True) -> tuple[np.ndarray, np.ndarray, dict[str, list[float]]]:
+    """4,000 rows, their positives last inside each of four buckets (or first), and the counts of those."""
+    rng = np.random.default_rng(seed)
+    s = np.sort(rng.random(4000))
+    bucket = (4 * s).astype(int)
+    y = np.zeros(4000, bool)
+    for k in range(4):
+        rows = np.flatnonzero(bucket == k)
+        positives = int(len(rows) * (0.1 + 0.25 * k))
+        y[rows[:positives] if last else rows[-positives:]] = True
+    sides = [[float(of[bucket == k].sum()) for k in range(4)] for of in (y, np.ones(4000))]
+    ends = [[float(f(s[bucket == k])) for k in range(4)] for f in (np.min, np.max)]
+    return y, s, dict(zip(("lo", "hi", "f", "n"), [*ends, *sides], strict=True))
+
+
+OF_BUCKETS: dict[str, str] = {"low": "lo", "high": "hi", "positives": "f", "rows": "n"}
+
+
+def test_a_cut_of_buckets_takes_of_the_rows_what_it_says(tmp_path: Path) -> None:
+    """A threshold lies between two buckets, so whoever applies it to the rows gets the cases that were counted."""
+    y, s, table = few_buckets()
+    for goal in ({"precision": 0.8}, {"recall": 0.5, "confidence": 0.9}, {"fpr": 0.2}, {"cost_fp": 1, "cost_fn": 3}):
+        cut = cl.threshold_for(table, **OF_BUCKETS, **goal)  # type: ignore[arg-type]
+        assert ((s > cut).sum(), (y & (s > cut)).sum()) == (cut.point.taken, cut.point.tp), goal
+    best = cl.plan(table, cost=20, value=40, **OF_BUCKETS)  # type: ignore[arg-type]
+    assert (s > best.cut.threshold).sum() == best.quota
+    path, options = tmp_path / "counts.csv", [f"--{name}={column}" for name, column in OF_BUCKETS.items()]
+    path.write_text("\n".join(",".join(map(repr, row)) for row in zip(*table.values(), strict=True)))
+    path.write_text(",".join(table) + "\n" + path.read_text())
+    done = CliRunner().invoke(cli, ["cut", str(path), *options, "--precision", ".8", "--format", "json"])
+    found = json.loads(done.stdout)
+    assert (s > found["threshold"]).sum() == found["here"]["taken"]
+    assert found["here"]["pearson"] is None
+
+
+def test_a_gate_counts_what_buckets_leave_open(tmp_path: Path) -> None:
+    """The rows fail the condition, or do not decide it: counts that hide the order must not pass it."""
+    y, s, table = few_buckets()
+    path, options = tmp_path / "counts.csv", [f"--{name}={column}" for name, column in OF_BUCKETS.items()]
+    lines = [",".join(map(repr, row)) for row in zip(*table.values(), strict=True)]
+    path.write_text("\n".join([",".join(table), *lines]))
+    rows = cl.evaluate(y, s, measures=["roc_auc", "hit_rate@1300"])
+    counts = cl.evaluate(table, measures=["roc_auc", "hit_rate@1300"], **OF_BUCKETS)  # type: ignore[arg-type]
+    for measure in ("roc_auc", "hit_rate@1300"):
+        middle = (rows[measure].value + counts[measure].value) / 2
+        condition = f"{measure} >= {middle:.3f}"
+        assert rows[measure].value < middle < counts[measure].value
+        assert str(cl.check(counts, condition)) == "undecided"
+        done = CliRunner().invoke(cli, ["check", str(path), *options, condition])
+        assert (done.exit_code, done.stdout[:9]) == (4, "Undecided"), done.output
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_at_a_threshold_inside_a_bucket_half_of_it_is_taken_and_told(last: bool) -> None:
+    y, s, table = few_buckets(last=last)
+    ev = cl.evaluate(table, threshold=0.6, **OF_BUCKETS)  # type: ignore[arg-type]
+    point, above = ev.at(threshold=0.6), s > 0.6
+    ends = [(s > end).sum() for end in (0.75, 0.5)]
+    assert point.taken == pytest.approx(sum(ends) / 2)
+    assert point.hits_worst <= (y & above).sum() <= point.hits_best
+    for name, value in (("recall", point.recall), ("precision", point.precision), ("f1", None)):
+        assert value is None or ev[name].value == pytest.approx(value)
+        low, high = ev[name].bounds
+        assert low <= getattr(cl, name)(y, s, threshold=0.6) <= high
+        assert low <= ev[name].value <= high
+    assert math.isnan(point.pearson)
+    sentence = next(iter(ev.sections())).sentences[0]
+    assert f"{ends[0]:,} to {ends[1]:,} cases and" in sentence
+    assert "selects about" in sentence
+
+
+def test_a_correlation_at_a_quota_takes_single_scores() -> None:
+    _, _, table = few_buckets()
+    e = cl.evaluate(table, quota=300, **OF_BUCKETS)["quota_pearson@300"]  # type: ignore[arg-type]
+    assert math.isnan(e.value)
+    assert e.reason == "it takes single scores, and buckets hide them"
+    single = {"p": [0.9, 0.8, 0.5], "f": [30, 20, 10], "n": [40, 60, 200]}
+    assert cl.evaluate(single, score="p", positives="f", rows="n", quota=70)["quota_pearson@70"].value > 0
+
+
+def test_the_page_forecasts_for_buckets_what_the_answer_does() -> None:
+    from cutline.present.page import at_stops
+
+    _, _, table = few_buckets()
+    stops = np.array([7, 300, 1300, 2500, 4000])
+    measures = [f"{name}@{k}" for name in ("hit_rate", "qrecall") for k in stops]
+    ev = cl.evaluate(table, measures=measures, **OF_BUCKETS)  # type: ignore[arg-type]
+    shown = at_stops(ev, stops)
+    for i, k in enumerate(stops.tolist()):
+        point = ev.at(quota=k)
+        assert (point.next_hits.low, point.next_hits.high) == tuple(shown["next"][:, i]), k
+        mean = point.expected_hits
+        assert (mean.low, mean.high) == pytest.approx(tuple(shown["expected"][:, i]))
+        assert point.threshold == shown["threshold"][i]
+        for name in ("hit_rate", "qrecall"):
+            ends = ev[f"{name}@{k}"].interval
+            assert np.clip(shown[name][:, i], 0, 1).tolist() == pytest.approx(np.clip(list(ends), 0, 1).tolist()), (
+                name,
+                k,
+            )

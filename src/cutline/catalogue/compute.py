@@ -211,7 +211,14 @@ def compute_one(
         cut = Counts(*(np.float64(np.count_nonzero(side) if w is None else w[side].sum()) for side in sides))
         value = float(one.compute(cut, **spec.arguments))
     else:
-        value = compute([spec], rank(sample)).values[spec]
+        ranking = rank(sample)
+        (plan,) = plan_sweeps((spec,), ranking.cases)
+        ordered = ranking.resolved(plan.ties)
+        if plan.specs:
+            (value,) = plan.values(sweep(ordered, plan.request))
+        else:
+            value = one.compute(ordered, **spec.arguments)
+        value = float(value)
     return value, why_undefined(one, n_pos, n_neg, cut) if value != value else ""
 
 

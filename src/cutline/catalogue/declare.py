@@ -20,7 +20,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from ..errors import InputError, UndefinedWarning, show
+from ..errors import InputError, UndefinedWarning, show, verbatim
 from ..quotas import Quotas, parse_quota
 from ..ranking import Ties
 from ..reference import documented, explain
@@ -384,9 +384,9 @@ def measure(name: str, *, several: bool = False) -> Measure:
     ((0.0, 1.0), (0.0, 2.0))
     """
     several = check_flag(several, "several")
-    known = known_measure(name) if isinstance(name, str) else None
-    failed = _load_packages() if known is None else {}
-    known = of_two = known_measure(name) if isinstance(name, str) else None
+    alone = name.partition("@")[0] if isinstance(name, str) else ""  # of pem@5%, whose quota the suggestions keep
+    failed = _load_packages() if known_measure(alone) is None else {}
+    known = of_two = known_measure(alone)
     if several and known is not None:
         known = _several.get(known.name)
     if known is not None:
@@ -396,25 +396,31 @@ def measure(name: str, *, several: bool = False) -> Measure:
         for mean, combine in combinators.items():
             with contextlib.suppress(InputError):  # some measures have no mean over classes, or not this one
                 combine(Spec(of_two))
-                means.append(f"{mean}({name})")
+                means.append(f"{mean}({alone})")
         if means:
             remedy = f"choose a mean over the classes: {', '.join(means)}; of two, score the positive class alone"
             raise InputError("measure", f"is {show(name)}, which each class has for itself", remedy)
-    top = re.fullmatch(r"top_?(\d+)(_accuracy)?", str(name))
-    wanted = str(name).lower()[:60]  # longer than any name: comparing letters takes time by their number
-    words = set(re.split(r"[\W_]+", wanted)) - {""}
-    likeness = {
-        known: difflib.SequenceMatcher(None, wanted, known).ratio()
-        + len(words & set(known.split("_"))) / max(len(words), 1)
-        for known in ([*_several] if several else [*_measures, *_by_alias, *_several])
-    }
-    # the three most likely meant: those with a word in common come before those with like letters
-    near = [f"top_t_accuracy(t={top[1]})"] if top else sorted(likeness, key=likeness.__getitem__, reverse=True)[:3]
     kind = "a measure of several classes" if several else "in the catalogue"
     problem = f"is {show(name)}, which is not {kind}"
     if failed:
         problem += f" (and {'; '.join(f'{entry} declares no measures: {why}' for entry, why in failed.items())})"
-    raise InputError("measure", problem, f"did you mean {', '.join(near)}?")
+    raise InputError("measure", problem, _did_you_mean(str(name), several))
+
+
+def _did_you_mean(text: str, several: bool) -> str:
+    """The three measures most likely meant: those with a word in common come before those with like letters."""
+    name, at, quota = text.lower()[:60].partition("@")  # longer than any name: comparing letters takes time
+    if top := re.fullmatch(r"top_?(\d+)(_accuracy)?", name):
+        return f"did you mean top_t_accuracy(t={top[1]})?"
+    words = {word.removesuffix("s") for word in re.split(r"[\W_]+", name)} - {""}
+    at_quota = (known for known, one in _measures.items() if one.needs_quota or known in _AT_QUOTA)
+    likeness = {
+        known: difflib.SequenceMatcher(None, name, known).ratio()
+        + len(words & set(known.split("_"))) / max(len(words), 1)
+        for known in ([*_several] if several else at_quota if at else [*_measures, *_by_alias, *_several])
+    }
+    near = sorted(likeness, key=likeness.__getitem__, reverse=True)[:3]
+    return f"did you mean {verbatim(', '.join(known + at + quota for known in near))}?"
 
 
 @dataclass(frozen=True)
@@ -509,7 +515,8 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
         raise InputError("measure", f"must be a string such as 'pem' or {example}, got {show(text)}")
     match = _STRING.fullmatch(text)
     if match is None:
-        raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
+        remedy = f"{_did_you_mean(text, several)} Write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'"
+        raise InputError("measure", f"is {show(text)}", remedy)
     if match["name"].lower() in combinators:
         if not (match["options"] or "").strip() or match["quota"]:
             raise InputError("measure", f"is {show(text)}", f"name what it averages: '{match['name']}(f1)'")
@@ -522,7 +529,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
         except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two: brackets in brackets
             problem = f"is {show(text)}, where {show(item)} is not an option"
             raise InputError("measure", problem, "write it like 'beta=2'") from None
-    named = measure(match["name"], several=several)
+    named = measure("@".join(filter(None, match.group("name", "quota"))), several=several)
     if match["quota"] is not None:
         options["k" if "k" in named.params else "quota"] = parse_quota(match["quota"])
         named = measure(_AT_QUOTA.get(named.name, named.name))
@@ -535,7 +542,9 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     quota, threshold, ties = left.pop("quota", None), left.pop("threshold", None), left.pop("ties", "expected")
     if quota is not None and not (one.needs_quota or one.of_worth):
         at_quota = ", ".join(m.name for m in _measures.values() if m.needs_quota)
-        raise InputError("measure", f"{one.name} takes no quota", f"measures at a quota are {at_quota}")
+        own = "declare it with at='quota', or choose one of "
+        remedy = f"{own if one.own and one.needs_threshold else 'measures at a quota are '}{at_quota}"
+        raise InputError("measure", f"{one.name} takes no quota", remedy)
     if quota is not None:
         quota = parse_quota(quota)
     if threshold is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
-from ..catalogue.declare import Spec, parse_measure
+from ..catalogue.declare import Spec, parse_measure, ratio
 from ..errors import listed
 from ..estimate import Estimate, Interval
 from ..kernels.layout import LOSSES
@@ -21,7 +21,7 @@ from ..sweep import LOG_EPS, Counts
 from ..table import PicklesFields, pluralize
 from ..types import Floats
 from .evidence import RowEvidence
-from .worth import worth_bounds
+from .worth import valued_counts, worth_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,26 +52,43 @@ class Buckets(PicklesFields):
     def settle(self, point: Any, middle: Floats) -> Any:
         """A cut with what the order inside its bucket leaves open; ``middle`` are the scores that stand for buckets.
 
-        What is taken for certain scores more than the bucket has, so its upper end is the threshold, unless another
-        one was given.
+        What is taken for certain scores more than the bucket has, so its upper end is the threshold. Where another one
+        was given, between none and all of the bucket's cases lie above it: half of them are the best estimate.
         """
+        point = replace(point, pearson=math.nan)  # it takes single scores
         bucket = self.around(point.threshold)
         if bucket is None:
             return point
         given = not (middle == point.threshold).any()
-        worst, best = point.hits_worst, point.hits_best
-        if given:  # between none and all of the bucket's positives lie above it
+        worst, best, tp = point.hits_worst, point.hits_best, point.tp
+        if given:
             lists = [rows.ranking for rows in (self.worst, self.best)]
-            worst, best = (float(one.pos[: one.above(point.threshold)].sum(dtype=np.float64)) for one in lists)
+            above = [one.above(point.threshold) for one in lists]
+            worst, best = (float(one.pos[:k].sum(dtype=np.float64)) for one, k in zip(lists, above, strict=True))
+            most, least = (float(one.neg[:k].sum(dtype=np.float64)) for one, k in zip(lists, above, strict=True))
+            hits, false, n_pos, n_neg = (
+                (worst + best) / 2.0,
+                (least + most) / 2.0,
+                point.tp + point.fn,
+                point.fp + point.tn,
+            )
+            precision, recall = float(ratio(hits, hits + false)), float(ratio(hits, n_pos))
+            cells = {"tp": hits, "fp": false, "fn": n_pos - hits, "tn": n_neg - false, "taken": hits + false}
+            lift = float(ratio(precision, n_pos / (n_pos + n_neg)))
+            point = replace(
+                point, **cells, precision=precision, recall=recall, fpr=float(ratio(false, n_neg)), lift=lift
+            )
+            point = replace(point, tied=best - worst + most - least)
         else:
             point = replace(point, threshold=bucket.high)
-        down, up, mean = max(point.tp - worst, 0.0), max(best - point.tp, 0.0), point.expected_hits
+        down, up, mean = max(tp - worst, 0.0), max(best - tp, 0.0), point.expected_hits
         low, high = np.floor(point.next_hits.low - down), np.ceil(point.next_hits.high + up)
+        certain, value = Interval(worst, best), mean.value + point.tp - tp
         return replace(
             point,
             hits_worst=worst,
             hits_best=best,
-            expected_hits=replace(mean, low=mean.low - down, high=mean.high + up, certain=Interval(worst, best)),
+            expected_hits=replace(mean, value=value, low=mean.low - down, high=mean.high + up, certain=certain),
             next_hits=Interval(max(float(low), 0.0), min(float(high), math.inf if given else point.taken)),
         )
 
@@ -92,25 +109,37 @@ class Buckets(PicklesFields):
         """Estimates with their bounds, and intervals as much longer as the bounds lie around the value.
 
         Moving a positive up past a negative improves each measure, or leaves it as it is; so do a higher score of a
-        positive and a lower one of a negative. The two orders are therefore the ends. What is read at a threshold
-        inside a bucket, or from precisions, is best estimated by the middle of its bounds.
+        positive and a lower one of a negative. The two orders are therefore the ends. At a threshold inside a bucket
+        half of its cases are taken; what is read from precisions is best estimated by the middle of its bounds.
         """
         known = [spec for spec in specs if not estimates[spec].reason or estimates[spec].value == estimates[spec].value]
         known += [spec for spec in specs if spec not in known and spec.measure.needs_threshold]
         of_cases = [spec for spec in known if not spec.measure.of_worth]
         best, worst = (self.exact(rows.compute(of_cases)) for rows in (self.best, self.worst))
-        bounded = dict(estimates)
-        for spec in known:
+        single = "it takes single scores, and buckets hide them"
+        of_scores = [spec for spec in specs if spec.measure.name == "quota_pearson"]
+        bounded = dict(estimates) | {spec: Estimate(str(spec), math.nan, reason=single) for spec in of_scores}
+        for spec in (spec for spec in known if spec not in of_scores):
             low, high = self._ends(spec, best, worst)
             e, measure, value = estimates[spec], spec.measure, estimates[spec].value
-            at_threshold = measure.needs_threshold or (measure.of_worth and spec.quota is None)
-            if measure.part == "precision" or at_threshold or value != value:
+            if measure.needs_threshold:
+                one, two = astuple(best.cut(spec))[:4], astuple(worst.cut(spec))[:4]
+                value = float(measure.compute(Counts(*np.add(one, two) / 2.0), **spec.arguments))
+            elif measure.part == "precision" or (measure.of_worth and spec.quota is None) or value != value:
                 value = (low + high) / 2.0 if math.isfinite(low + high) else low if math.isfinite(low) else high
+            value = min(max(value, low), high) if low <= high else value
             limits: dict[str, Any] = {}
             if e.low == e.low and math.isfinite(high - low):
                 shift, (least, most) = value - e.value, measure.range
                 limits["low"] = max(e.low + shift - max(value - low, 0.0), min(least, e.low))
                 limits["high"] = min(e.high + shift + max(high - value, 0.0), max(most, e.high))
+                if (
+                    measure.of_worth and spec.quota is None
+                ):  # all or none of the amounts in the bucket may be large ones
+                    alone = measure.range[1] == 1.0
+                    ends = [valued_counts(spec, self.counted, part).interval(e.level, alone) for part in (0.0, 1.0)]
+                    limits["low"] = min(limits["low"], *(end.low for end in ends if end.low == end.low))
+                    limits["high"] = max(limits["high"], *(end.high for end in ends if end.high == end.high))
             bounded[spec] = replace(e, value=value, certain=Interval(low, high), **limits)
         return bounded
 
@@ -164,8 +193,7 @@ class Buckets(PicklesFields):
             values = [float(measure.compute(counts, **spec.arguments)) for counts in cells]
         defined = [value for value in values if value == value]
         low, high = (min(defined), max(defined)) if defined else (math.nan, math.nan)
-        unordered = measure.name in ("quota_pearson", "calibration_error")
-        if unordered or (measure.own and measure.part == "cut" and low < high):
+        if measure.name == "calibration_error" or (measure.own and measure.part == "cut" and low < high):
             return math.nan, math.nan  # these, and measures that are not ours, may be largest in between
         if measure.part == "precision" or measure.name == "average_hit_rate":
             above, below = (self._of_ties(measure.name, k) for k in range(2))

@@ -270,7 +270,7 @@ class RowEvidence(PicklesFields, Evidence):
 
     @cached_property
     def class_sizes(self) -> tuple[float, float]:
-        weight = self.sample.weight if self.ranking.weighted else None
+        weight = self.sample.weight if self.ranking.weighted and self.keeps_rows else None
         if weight is None:
             return self.ranking.n_pos, self.ranking.n_neg
         return effective_size(weight[self.sample.positive]), effective_size(weight[~self.sample.positive])
@@ -284,8 +284,10 @@ class RowEvidence(PicklesFields, Evidence):
 
     @cached_property
     def alike_by_class(self) -> bool:
+        if not self.ranking.weighted or not self.keeps_rows:
+            return False
         positive, weight = self.sample.positive, self.sample.row_weight
-        if not self.ranking.weighted or positive.all() or not positive.any():
+        if positive.all() or not positive.any():
             return False
         return all(float(np.ptp(side)) < 1e-9 * side[0] for side in (weight[positive], weight[~positive]))
 

@@ -134,25 +134,28 @@ def valued(spec: Spec, carriers: float, cuts: Iterable[tuple[float, ValueSums, V
     return Valued(value, influence, carriers, most)
 
 
-def _counted_cuts(spec: Spec, whole: Counted) -> Iterator[tuple[float, float | None, Floats]]:
-    """For each quota its share in the mean and its places, or none of a threshold; the share of each row taken."""
+def _counted_cuts(spec: Spec, whole: Counted, part: float = 0.5) -> Iterator[tuple[float, float | None, Floats]]:
+    """For each quota its share in the mean and its places, or none of a threshold; the share of each row taken.
+
+    ``part``: how much of a bucket that the threshold divides.
+    """
     cases = whole.powers[0]
     sizes, shares = ([None], np.ones(1)) if spec.quota is None else quota_sizes(spec.quota, float(cases.sum()))
     for places, share in zip(sizes, shares.tolist(), strict=True):
         if places is not None:
             taken = np.clip((places - np.cumsum(cases)) / cases + 1.0, 0.0, 1.0)
-        else:  # half of a bucket that the threshold divides
-            taken = np.mean([end > threshold_of(spec) for end in (whole.low, whole.high)], axis=0)
+        else:
+            taken = np.average([end > threshold_of(spec) for end in (whole.low, whole.high)], 0, [1.0 - part, part])
         yield share, places, taken
 
 
-def valued_counts(spec: Spec, whole: Counted) -> Valued:
+def valued_counts(spec: Spec, whole: Counted, part: float = 0.5) -> Valued:
     """What :func:`valued_rows` gives of counted cases: one that is worth v has the influence a·v + b of its row."""
     (cases, worth), every = whole.powers[:2], np.ones(len(whole.powers[0]))
     n, ends = float(cases.sum()), np.cumsum(cases)
 
     def cuts() -> Iterator[tuple[float, ValueSums, ValueSums]]:
-        for share, places, taken in _counted_cuts(spec, whole):
+        for share, places, taken in _counted_cuts(spec, whole, part):
             each = []
             for a, above in ((1.0, taken), (1.0, every), (0.0, taken)):
                 near, column = 0.0, worth if a else cases

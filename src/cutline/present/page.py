@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from ..curves import keep_points
 from ..errors import InputError
-from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
+from ..inference.closed_forms import QuotaCut, expected_hits_limits, hit_rate_limits, next_hits_limits, qrecall_limits
 from ..quotas import resolve_quota
 from ..runtime import write_whole
-from ..table import Figure, Section, count, pluralize, to_jsonable
+from ..table import Figure, Section, count, in_sentence, pluralize, to_jsonable
 from ..types import FilePath, Floats
 from .charts import Chart, colour
 from .figures import Whole, dots_chart, in_unit, places_chart, quota_stops
 from .render import asset, template
-from .words import rounded
+from .words import next_list, rounded
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -137,7 +137,7 @@ def _shell(result: Any, title: str, sections: Sequence[Section], shown: Mapping[
     s = getattr(result, "settings", None)
     made = [f"Made by cutline {__version__}"]  # how the figures were made, in one line
     if getattr(result, "threshold", None) is not None:
-        made.append(f"threshold {result.threshold:g}")
+        made.append(f"threshold {in_sentence(result.threshold)}")
     quota = getattr(result, "quotas", None) or getattr(result, "quota", None)
     if quota is not None:
         made.append(f"quota {quota:,}" if isinstance(quota, int) else f"quota {quota}")
@@ -160,11 +160,12 @@ def _shell(result: Any, title: str, sections: Sequence[Section], shown: Mapping[
 # ------------------------------------------------------------------------------------------------- the explorer
 
 _HIT_DIGITS = 4  # of a place inside a tie
+ALIKE = "lists like this one with as many positives"  # what the interval of the hits is about
 TOLERANCE = 0.001  # of an axis: less than a pixel of a chart
 QUOTA_CHARTS = {"gain": "hits", "hit_rate": "hit rate", "qrecall": "recall", "lift": "lift", "profit": "profit"}
 # the rows of the table at the chosen quota: what a script fills, its name, its meaning, whether a second line is there
 _ROWS = (
-    ("hits", "Found", "positives with a place; interval: the average over lists like this one", True),
+    ("hits", "Found", f"positives with a place; interval: the average over {ALIKE}", True),
     ("next", "On the next list", "of this size, chosen the same way", False),
     ("rate", "Hit rate", "share of the places that go to positives", True),
     ("qrecall", "Recall", "share of the positives that get a place (Qrecall)", True),
@@ -209,8 +210,8 @@ def explorer(
     level = f"{first.settings.level:.0%}"
     picture = dots_chart(evaluations, start, chance)
     picture.caption = (
-        f"Dot: found in this list. Line: {level} interval of the average over lists like this one. Pale bar: what to "
-        f"expect on the next list ({level})."
+        f"Dot: found in this list. Line: {level} interval of the average over {ALIKE}. Pale bar: what to expect on the "
+        f"next list ({level})."
     )
     found = ", ".join(f"{ev.name} {count(ev.at(quota=start).tp)}" for ev in evaluations)
     data = {
@@ -227,6 +228,7 @@ def explorer(
         "level": level,
         "leads": clear,
         "judged": leads is not None,
+        "following": next_list(first).capitalize(),
         "asked": asked,
     }
     return {
@@ -276,7 +278,8 @@ def quota_chart(
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     """One model's part of the explorer, in columns, with as many digits as a reader can see.
 
-    ``found`` is the interval of Qrecall times the positives, so that it has the unit and the size of the hits.
+    ``found`` is the interval of Qrecall times the positives, ``rate`` that of the hit rate times the places, so that
+    they have the unit and the size of the hits.
     """
     at = at_stops(ev, stops)
     # Between the points that are kept, lines stay within the tolerance of each curve. The curves keep the same points,
@@ -295,6 +298,7 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
         "hits": np.round(at["hits"], _HIT_DIGITS),
         "expected": np.round(at["expected"] * unit) / unit,
         "found": np.round(at["qrecall"] * positives * unit) / unit,
+        "rate": np.round(at["hit_rate"] * stops * unit) / unit,
         "next": at["next"],
         "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at["threshold"]],  # None: all are taken
         "ties": [at["worst"], at["best"]] if inside_ties else None,
@@ -305,7 +309,7 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
 def written_out(model: Mapping[str, Any]) -> dict[str, Any]:
     """One model's columns as the page keeps them: lists of numbers, without those that say nothing."""
     columns = {"hits": [model["hits"]], "drawn": [model["drawn"]], "expected": model["expected"]}
-    columns |= {"found": model["found"] if model["positives"] > 0 else [], "next": model["next"]}
+    columns |= {"found": model["found"] if model["positives"] > 0 else [], "next": model["next"], "rate": model["rate"]}
     columns["ties"] = model["ties"] or []
     kept: dict[str, Any] = {key: model[key] for key in ("name", "positives", "threshold")}
     for key, each in columns.items():
@@ -349,13 +353,23 @@ def at_stops(ev: Evaluation, stops: Whole) -> dict[str, NDArray[Any]]:
     of_recall = cuts if ev.rows.independent else cuts_at(ev, hits, stops, recall=True)
     limits = [expected_hits_limits(cut, level, other) for cut, other in zip(cuts, of_recall, strict=True)]
     soon = [next_hits_limits(cut, level, mean=mean) for cut, mean in zip(cuts, limits, strict=True)]
-    none = (np.nan, np.nan)
+    none, score = (np.nan, np.nan), ranking.score.astype(np.float64)
+    worst, best = found[groups] + np.maximum(0.0, inside - neg), found[groups] + np.minimum(pos, inside)
+    left_open = np.zeros((2, len(stops)))  # what the order inside a bucket may take away, or add
+    buckets = getattr(ev.rows, "buckets", None)
+    if buckets is not None:
+        there = np.flatnonzero(buckets.counted.pos + buckets.counted.neg)
+        score = buckets.counted.high[there]
+        left_open = np.where(buckets.counted.is_open[there][last], [worst - hits, best - hits], 0.0)
+    of_next = np.array(soon).T + left_open
     return {
         "hits": hits,
-        "expected": np.array(limits).T,
-        "qrecall": np.array([qrecall_limits(cut, level) if ranking.n_pos else none for cut in of_recall]).T,
-        "next": np.array(soon).T.astype(np.int64),
-        "threshold": np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf),
-        "worst": found[groups] + np.maximum(0.0, inside - neg),
-        "best": found[groups] + np.minimum(pos, inside),
+        "expected": np.array(limits).T + left_open,
+        "hit_rate": np.array([hit_rate_limits(cut, level) for cut in cuts]).T + left_open / stops,
+        "qrecall": np.array([qrecall_limits(cut, level) if ranking.n_pos else none for cut in of_recall]).T
+        + left_open / max(float(ranking.n_pos), 1.0),
+        "next": np.clip([np.floor(of_next[0]), np.ceil(of_next[1])], 0, stops).astype(np.int64),
+        "threshold": np.where(groups < len(ranking), score[last], -np.inf),
+        "worst": worst,
+        "best": best,
     }

@@ -87,7 +87,8 @@ def sample_from(
             raise InputError(other, "does not go with counts", "leave it out")
         with open_source(y_true, None, Machine(), TextFormat()) as table:
             columns: dict[str, Any] = {"score": score, "batch": batch, **counts}
-            cases = read_counts(table, CountColumns(**columns)).rows()
+            counted = read_counts(table, CountColumns(**columns))
+            cases = (counted.whole if batch is None else counted).rows("top")
         return make_sample(cases.positive, cases.scores["score"]), cases.batch
     if label is None and score is None and weight is None:
         if y_score is None:
