@@ -242,7 +242,24 @@ def test_the_page_tells_the_same_numbers_as_the_command() -> None:
     made = ev.calibration()
     assert f"{made.summary}." in parts
     rows = [row for part in parts if isinstance(part, Table) for row in part if row.get("") == "slope"]
-    assert [row["value"] for row in rows] == [f"{made.slope.value:.3f}"]
+    assert [row["value"] for row in rows] == [f"{made.slope.value:.4f}"]
+
+
+def test_a_p_value_that_simulations_cannot_go_below_is_told_as_a_bound() -> None:
+    y, p = drawn(3, 700, shift=1.5)
+    for least, made in ((0.001, calibrate(make_sample(y, p), rank(make_sample(y, p)))), (0.01, judged(y, p))):
+        assert made.p_value == pytest.approx(least) == made.to_dict()["p_value"]
+        assert made.summary == f"model: the probabilities are not calibrated (p ≤ {least:g})"
+        assert made.plot().texts[0].get_text().endswith(f", p ≤ {least:g}")
+    assert "(p = 0." in judged(*drawn(3, 700)).summary
+
+
+def test_scores_that_the_slope_clips_are_counted() -> None:
+    y, p = drawn(3, 300)
+    p[:3], p[3] = (0.0, 1e-6, 1.0 - 1e-7), 1e-5
+    made = judged(y, p)
+    assert "3 of 300 probabilities lie within 0.00001 of 0 or 1, and count as so far from there" in repr(made)
+    assert "lie within" not in repr(judged(*drawn(3, 300)))
 
 
 def test_blocks_of_a_long_list_tell_what_every_score_tells(monkeypatch: pytest.MonkeyPatch) -> None:

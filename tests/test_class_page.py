@@ -63,7 +63,7 @@ def test_a_comparison_of_several_classes_has_a_page(tmp_path: Path, browser: Any
     assert f"net: accuracy {compared['net']['accuracy'].value:.3f}" in page.locator("#chart-forest").get_attribute(
         "aria-label"
     )
-    assert "Use net: accuracy" in page.inner_text(".answer")
+    assert "By accuracy, use net: " in page.inner_text(".answer")
     assert page.locator("#confusion-1").count() == 1
     page.close()
     assert compared.plot("forest").get_title(loc="left")

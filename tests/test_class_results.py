@@ -420,7 +420,8 @@ def test_the_comparison_of_classes_is_shown_on_request(letters: Any) -> None:
     assert len(json.loads(letters.to_json())["per_class"]) == 26
     assert "by class" not in repr(letters)
     sections = {section.name: section for section in letters.sections(pairs=True)}
-    (table,) = sections["classes"].parts
+    table, note = sections["classes"].parts
+    assert note.startswith("p is adjusted for 26 comparisons")
     assert (table[16]["class"], table[16]["reading"]) == ("Q", "second: higher recall")
     assert "adjusted for 26 comparisons" in table.title
 

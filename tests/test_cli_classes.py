@@ -93,7 +93,7 @@ def test_models_of_several_classes_are_compared(trees: Any, tmp_path: Path) -> N
     cmp = cl.compare(y, {"good": p, "poor": q}, classes=NAMES)
     for row in out["differences"]:
         assert row["p_value"] == pytest.approx(cmp.difference(row["a"], row["b"], row["measure"])["p_value"])
-    assert run(*arguments).stdout.lower().startswith(cmp.verdict("accuracy").lead)
+    assert run(*arguments).stdout.startswith(f"By accuracy, {cmp.verdict('accuracy').lead}: ")
     assert {v["measure"]: v["text"] for v in out["verdicts"]}["accuracy"] == cmp.verdict("accuracy").sentence
 
 

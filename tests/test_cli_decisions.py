@@ -188,10 +188,18 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     status, _, message = run("screen", path, "--label", "y", "--stage", "b", "--stage", "a=200", "--costs", "1,5")
     assert "--stage b: a stage keeps one number of cases" in message
     assert status == 2
+    _, out, _ = run(*words)
+    assert max(map(len, out.splitlines()[1:])) <= 80
     status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
     assert status == 0
-    assert ": expect pem" in out
-    assert "Correlation of the marks" in out
+    assert ": expect PEM" in out
+    assert "Correlation of the measures" in out
+    vote = ("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20", "--quota", "60")
+    models = {"a": columns["a"], "b": columns["b"]}
+    made = cl.papers.selective_voting(y, models, rank_by="hit_rate", quota=60, n_resamples=20)
+    hits = [f"{60 * share:.0f}" for share in (made.expected.value, made.expected.low, made.expected.high)]
+    assert f" expect {hits[0]} hits in 60 places on new rows (95% interval {hits[1]} to {hits[2]})" in run(*vote)[1]
+    assert "expect PEM" in run(*vote, "--rank-by", "pem")[1]
     status, out, _ = run(
         "vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20", "--format", "json"
     )

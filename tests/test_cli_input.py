@@ -92,7 +92,8 @@ def test_weights_are_told_by_file_column_and_data_row(tmp_path: Path) -> None:
 def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
     path = write(tmp_path / "na.csv", cells={(57, 2): "n.k."})
     said = refused("evaluate", path, "--label", "y", "--score", "p")
-    assert said == "na.csv: column 'p': data row 58 is 'n.k.', which is not a number; correct it or drop the row"
+    remedy = "correct it, or empty the cell and add --missing drop"
+    assert said == f"na.csv: column 'p': data row 58 is 'n.k.', which is not a number; {remedy}"
     path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
     assert "detected: delimiter ';'; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
 

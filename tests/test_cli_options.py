@@ -121,6 +121,7 @@ NOT_BESIDE = {
             "value",
         ),
     },
+    "select": {"cost"},  # a column of it, beside the worth: test_select.py
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "cut": {"precision", "specificity", "fpr", "maximize"},

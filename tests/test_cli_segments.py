@@ -83,7 +83,13 @@ def test_refusals_of_tables(file: Path) -> None:
 
 def test_evaluate_by_prints_segments_differences_and_the_list(file: Path) -> None:
     asked = ("evaluate", file, "--score", "p", "--quota", 30, "--by", "region", "--resamples", 50)
-    assert run(0, *asked).startswith("No segment differs clearly from the rest in ROC AUC.")
+    first, second, *_ = run(0, *asked).splitlines()
+    n, o, s = cl.evaluate(FRAME, label="y", pos_label="yes", score="p", by="region", quota=30).segments.at()
+    places = (
+        f"s gets {s['places']:.0f} and finds {s['recall']:.0%} of its positives, n gets {n['places']:.0f} and finds "
+    )
+    assert first == f"One list for all (30 places): {places}{n['recall']:.0%}, o gets 7 and finds {o['recall']:.0%}."
+    assert second == "No segment differs clearly from the rest in ROC AUC."
     printed = run(0, *asked, "--all")
     for words in (
         "Segments",
@@ -127,9 +133,9 @@ def test_page_and_terminal_tell_the_same_of_segments_at_a_quota(file: Path, tmp_
     page = tmp_path / "page.html"
     text = run(0, "evaluate", file, "--score", "p", "--by", "region", "--quota", 30, "--html", page)
     shown = page.read_text(encoding="utf-8")
-    answer = text.splitlines()[:2]
-    assert answer[0].startswith(("No segment differs", "Clearly different"))
-    assert answer[1].startswith("With 30 places, p finds ")
+    answer = text.splitlines()[:3]
+    assert answer[1].startswith(("No segment differs", "Clearly different"))
+    assert answer[2].startswith("With 30 places, p finds ")
     for sentence in answer:
         assert sentence in shown
     # thirty places are a larger share of a segment than of all rows, so no picture puts the two side by side

@@ -146,21 +146,43 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("y,p,q\n" + "".join(f"1,0.{k},0.{9 - k}\n" for k in range(1, 9)))
     named = ("--label", "y", "--quota", 2, *FAST)
-    said = "there are no negative cases, so the ranking cannot be evaluated"
-
-    def one_class(*arguments: object) -> str:
-        """What is printed beside the error: without a measure by name one class is one."""
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
-        assert result.exit_code == 2, result.stderr
-        return result.stdout
-
-    text = one_class("evaluate", path, "--score", "p", *named)
-    assert text.splitlines()[0] == f"p: 8 rows, 8 positive (100.0%); {said}"
-    assert "times chance" not in text
-    assert one_class("compare", path, *named).splitlines()[0] == f"2 models: 8 rows, 8 positive (100.0%); {said}"
+    said = "there are no negative cases, so the ranking cannot be evaluated; name measures that one class is enough for"
+    for command in (("evaluate", path, "--score", "p"), ("compare", path)):  # an error, and no report beside it
+        result = CliRunner().invoke(cli, [str(a) for a in (*command, *named)], catch_exceptions=False)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"cutline: {said} with --measure brier_score" in result.stderr
     assert "expect" not in run("evaluate", path, "--score", "p", *named, "--measure", "pem").stdout
     path.write_text("y,p,q\n0,0.25,0.5\n")
     first = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST).stdout.splitlines()[0]
     assert first == "p: 1 row, 0 positive (0.0%); there are no positive cases, so the ranking cannot be evaluated"
     only = run("compare", EXAMPLE, "--score", "network", "--score", "tree", "--quota", 1, *FAST).stdout
     assert only.startswith("With 1 place, network is ahead, but not clearly: it finds 1 of the 87 positives, ")
+
+
+def test_the_last_lines_offer_only_options_that_were_not_given(tmp_path: Path) -> None:
+    def offered(*arguments: object) -> str:
+        lines = run(*arguments, *FAST).stdout.splitlines()
+        return next((line for line in lines if line.startswith("More: ")), "")
+
+    one, two = ("evaluate", EXAMPLE, "--score", "tree"), ("compare", EXAMPLE, "--score", "tree", "--score", "network")
+    assert offered(*one) == "More: --all (61 measures) · --html report.html · cutline measures NAME"
+    assert "--html" not in offered(*one, "--html", tmp_path / "t.html")
+    assert "--all" not in offered(*two, "--all")
+    assert offered(*two, "--pairs", "--why").startswith("More: --all (")
+
+
+def test_an_option_of_other_commands_is_told_by_what_this_one_calls_it() -> None:
+    said = refused("check", EXAMPLE, "--quota", 300, "hit_rate >= .4")
+    assert said.startswith("--quota is part of the condition here, as in: cutline check scores.csv")
+    assert 'hit_rate@200 >= .5"' in said
+    assert refused("screen", EXAMPLE, "--score", "tree").startswith("--score is part of --stage here, as in: ")
+    assert refused("check", EXAMPLE, "--quotas", 300).startswith("No such option '--quotas'")
+
+
+@pytest.mark.parametrize(
+    ("condition", "near"),
+    [("hit rate >= 40%", "hit_rate"), ("hits@300 >= 120", "hit_rate@300"), ("roc_auc >> .8", "roc_auc")],
+)
+def test_a_condition_that_is_no_measure_names_the_nearest(condition: str, near: str) -> None:
+    said = refused("check", EXAMPLE, "--label", "completed", "--score", "tree", condition)
+    assert f"; did you mean {near}, " in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -192,3 +193,20 @@ def test_large_clusters_count_for_more_than_their_influence() -> None:
     freedom = 1 / (share**2).sum() - 1  # as many equal clusters, less one
     assert row["p_value"] >= 2 * t.sf(abs(row["difference"]) / row["standard_error"], freedom) * (1 - 1e-9)
     assert row["high"] - row["difference"] >= t.ppf(0.975, freedom) * row["standard_error"] * (1 - 1e-9)
+
+
+def test_answers_tell_how_many_clusters_there_are_and_what_that_means() -> None:
+    clustered = f"{N * SIZE} rows in {N} clusters (intervals allow for them)"
+    for made in (evaluated(CASE), compared(CASE)):
+        answer = json.loads(made.to_json())["answer"]
+        assert any(clustered in sentence for sentence in answer)
+        assert any("n the next list like this one, if its rows are independent, expect " in text for text in answer)
+    bare = repr(cl.evaluate(Y, A, clusters=CASE, interval=None))
+    assert f"in {N} clusters, " in bare
+    assert "clusters" not in repr(evaluated(None))
+    assert "if its rows" not in repr(compared(None))
+    scores = np.column_stack([A, B, 1 - A])
+    several = cl.evaluate(CASE % 3, scores, clusters=CASE, measures=["accuracy"])
+    assert f"3 classes in {N} clusters (intervals allow for them)" in repr(several)
+    both = cl.compare(CASE % 3, {"a": scores, "b": scores[:, ::-1]}, clusters=CASE, measures=["accuracy"])
+    assert clustered in repr(both)

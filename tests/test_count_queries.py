@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
+from cutline.engines.count_query import DIALECTS
 
 pd = pytest.importorskip("pandas")
 glot = pytest.importorskip("sqlglot")
@@ -68,7 +70,7 @@ def in_sqlite() -> Run:
         connection.execute("SELECT LN(2.0), CEIL(1.5)")
     except sqlite3.OperationalError:
         pytest.skip("this SQLite was built without mathematical functions")
-    ROWS.to_sql("claims", connection, index=False)
+    ROWS.to_sql("claims", connection, index=False, dtype={"fraud": "TEXT COLLATE NOCASE"})
     return lambda query: pd.read_sql(query, connection)
 
 
@@ -205,10 +207,14 @@ def expected() -> Any:
 
 def ordered(counts: Any) -> Any:
     """The counts of an engine, in one order and without what describes the query."""
-    counts = counts.drop(columns="cutline").sort_values(["region", "day", "bucket"]).reset_index(drop=True)
+    counts = (
+        counts.drop(columns=["cutline", "negative"]).sort_values(["region", "day", "bucket"]).reset_index(drop=True)
+    )
     return counts.astype({name: float for name in counts.columns if name != "region"})
 
 
+CASE: dict[str, Any] = {"pos_label": " YES", "ignore_case": True}
+SIDES = ("positives", "negatives")
 SLOW = {"postgres", "mysql", "spark"}
 
 
@@ -241,12 +247,23 @@ def test_the_query_gives_the_same_counts_in_each_engine(
         ]
         one, two = (values_of(cl.evaluate(table, missing="drop", quota=23)) for table in sums)
         assert list(one.values()) == [pytest.approx(ends, rel=1e-9) for ends in two.values()]
+        plain = run(cl.sql(dialect=dialect, **asked))
+        folded = run(cl.sql(dialect=dialect, **asked | CASE))
+        assert [folded[side].sum() for side in SIDES] == [plain[side].sum() for side in SIDES]
+        assert set(plain.total) == {len(ROWS)}
+        assert set(plain.negative) == {"no"}
+        for changed, words in (
+            ({"pos_label": "YES"}, "neither positive nor negative"),  # also where 'YES' = 'yes'
+            ({"label": "day", "pos_label": 1, "neg_label": ()}, "several labels besides '1'"),
+        ):
+            with pytest.raises(cl.InputError, match=words):
+                cl.evaluate(run(cl.sql(dialect=dialect, **asked | changed)), missing="drop")
     finally:
         if isinstance(engine, Iterator):
             next(engine, None)
 
 
-@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "trino", "redshift", "tsql", "databricks", "oracle"])
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name not in ENGINES])
 def test_the_query_of_other_dialects_has_the_same_structure(dialect: str) -> None:
     query = cl.sql(dialect=dialect, pos_label="yes", where="day >= 2", **ASKED)
     tree = glot.parse_one(query, read=dialect)
@@ -264,9 +281,10 @@ def test_the_query_of_other_dialects_has_the_same_structure(dialect: str) -> Non
 def test_labels_follow_the_rules() -> None:
     import duckdb
 
+    connection = duckdb.connect()
+
     def counted(labels: list[Any], **how: Any) -> Any:
         rows = pd.DataFrame({"y": labels, "p": np.linspace(0.1, 0.9, len(labels))})
-        connection = duckdb.connect()
         connection.register("t", rows)
         return connection.sql(cl.sql(table="t", label="y", score="p", dialect="duckdb", **how)).df()
 
@@ -278,7 +296,28 @@ def test_labels_follow_the_rules() -> None:
         [1.0, 0.0, 1.0, 0.0],
     ):
         assert cl.evaluate(counted(labels), interval=None).facts["positives"] == 2
-    assert cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b"), interval=None).facts["positives"] == 2
+    with pytest.warns(cl.LabelWarning, match="all but 'b' count as negative"):
+        assert cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b"), interval=None).facts["positives"] == 2
+    with pytest.raises(cl.InputError, match="several labels besides 'b'; write the query with neg_label"):
+        cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b", neg_label=()))
+    for labels, how in (
+        (["b", "a", "c", "d"], {"pos_label": ["b", "c"], "neg_label": ["a", "d"]}),
+        (["b", "a", "c", "a"], {"pos_label": ["b", "c"], "neg_label": ()}),
+        (["Yes ", "no", "yes", "NO"], {"pos_label": "YES", "ignore_case": True, "neg_label": ()}),
+        ([1234567, 1, 1234567, 1], {"pos_label": 1234567, "neg_label": ()}),
+    ):
+        counts = counted(labels, **how)
+        assert cl.evaluate(counts, interval=None).facts["positives"] == 2
+        with pytest.warns(UserWarning, match="no bucket is cut"):
+            second = connection.sql(cl.sql(refine=counts, threshold=0.2)).df()  # reads labels in the same way
+        assert second.positives.sum() == 1
+        cl.merge_counts([counts, second])
+    north, south = (counted(["yes", no, "yes", no], pos_label="yes", neg_label=()) for no in ("no", "NO"))
+    with pytest.raises(cl.InputError, match="several labels besides 'yes': 'NO', 'no'"):
+        cl.merge_counts([north, south])
+    assert "negative=no&" in cl.merge_counts([north], min_cell=1)["cutline"][0]
+    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+        cl.evaluate(counted(["yes", "No", "yes", "no"], pos_label="yes", neg_label="no"))
     with pytest.raises(cl.InputError, match="neither positive nor negative"):
         cl.evaluate(counted(["b", "a", "c", "b"]))
     with pytest.raises(cl.InputError, match="neither positive nor negative"):
@@ -408,6 +447,10 @@ def test_more_buckets_are_advised_than_were_used() -> None:
                 assert int(advised.replace(",", "")) > buckets
                 advice += 1
     assert advice
+    told = [text for text in cl.compare(two).notices if "bucket" in text]
+    assert told
+    assert all(text.startswith(("p: ", "q: ")) for text in told)  # of several models each names its own
+    assert any(text.startswith("The scores came in") for text in cl.evaluate(one).notices)
 
 
 def test_a_resolved_bucket_names_the_score_of_the_cut(sites: list[Path]) -> None:
@@ -473,17 +516,30 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
             cl.sql(**{**asked, **changed})
     import duckdb
 
-    one = pd.read_csv(sites[0])
+    one = pd.read_csv(sites[0]).sort_values("bucket", ignore_index=True)
+
+    def edited(column: str, value: float) -> Any:
+        return one.assign(**{column: one[column].astype(float).where(one.index != 9, value)})
+
     connection = duckdb.connect()
     connection.register("claims", claims(500, 3).dropna())
-    other = connection.sql(
-        cl.sql(table="claims", label="fraud", score="p", pos_label="yes", dialect="duckdb", buckets=64)
-    ).df()
+    named = {"table": "claims", "label": "fraud", "score": "p", "pos_label": "yes", "dialect": "duckdb"}
+    other = connection.sql(cl.sql(**named, buckets=64)).df()
     for bad, words in (
         (pd.concat([one, other]), "2 different queries"),
         (one.drop(columns="low"), "lacks the column 'low'"),
-        (one.assign(positives=-1), "negative"),
-        (one.assign(cases=one.cases - 1), "more than the cases"),
+        (one.assign(positives=-1), "column 'positives': row 0 is -1, which is negative"),
+        (one.assign(cases=one.cases - 1), "column 'cases': row 0 is .*, fewer than the positives and negatives"),
+        (one.head(15), r"counts [\d,]+ cases, and its query counted 2,991; save the whole result"),
+        (pd.concat([one, one.iloc[[3]]]), f"column 'bucket': row {len(one)} is {one.bucket[3]:g}, as in row 3"),
+        (edited("bucket", one.bucket[8]), "column '(bucket|low|high)': row [89] is"),
+        (edited("low", 0.99), "column 'low': row 9 is 0.99, and the other columns allow"),
+        (edited("high", 0.999), "column 'high': row 9 is 0.999, and"),
+        (edited("p_pos", 1e6), r"column 'p_pos': row 9 is 1e\+06, and the other columns allow"),
+        (edited("pp_neg", -1.0), "column 'pp_neg': row 9"),
+        (edited("log_neg", -1e3), "column 'log_neg': row 9"),
+        (one.drop(columns="cutline"), "looks like the result of cutline sql, but has no column 'cutline'"),
+        (one.head(0), "no rows"),
         (one.assign(cutline="hello"), "describes its counts as"),
     ):
         with pytest.raises(cl.InputError, match=words):
@@ -506,6 +562,14 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         cl.merge_counts([one], min_cell=10**6)
     with pytest.raises(cl.InputError, match="does not describe"):
         cl.merge_counts([{"p": [1.0], "n": [2]}])
+    written = [cl.merge_counts([one], **how) for how in ({}, {"min_cell": 10})]
+    for counts in written:
+        with pytest.raises(cl.InputError, match="its query counted 2,991"):
+            cl.evaluate({name: cells[:-1] for name, cells in counts.items()})
+    part = connection.sql(cl.sql(**named, where="day = 1")).df()
+    whole = connection.sql(cl.sql(**named)).df()
+    with pytest.warns(UserWarning, match="of all rows of a table, and others of those that meet a condition"):
+        cl.merge_counts([whole, part])
 
 
 def alike(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
@@ -663,6 +727,7 @@ def test_worth_is_merged_and_refined_and_told_by_the_command(tmp_path: Path) -> 
         assert ev[key].bounds == pytest.approx((truth[key].value, truth[key].value))
     other = counts.copy()
     other.loc[other.bucket == other.bucket[other.bucket >= 0].min(), ["negatives", "cases"]] += 1
+    other["total"] += 1
     twice = cl.evaluate(cl.merge_counts([counts, other], missing="drop", min_cell=10), quota=200)
     low, high = twice["value_captured@200"].bounds
     assert low <= 2 * truth["value_captured@100"].value <= high
@@ -753,7 +818,7 @@ def test_buckets_of_probabilities_hold_no_other_scores(score: Any) -> None:
         (cl.evaluate if isinstance(score, str) else cl.compare)(counts, missing="drop")
 
 
-def test_a_refined_bucket_is_one_of_one_score() -> None:
+def test_a_refined_bucket_is_one_of_one_score(tmp_path: Path) -> None:
     import duckdb
 
     connection = duckdb.connect()
@@ -761,5 +826,51 @@ def test_a_refined_bucket_is_one_of_one_score() -> None:
     asked: dict[str, Any] = {"table": "claims", "label": "fraud", "pos_label": "yes", "dialect": "duckdb"}
     with pytest.raises(cl.InputError, match="joint counts of two scores"):
         cl.sql(refine=connection.sql(cl.sql(score=["p", "q"], **asked)).df(), quota=10)
-    with pytest.raises(cl.InputError, match="the counts are exact; use them"):
-        cl.sql(refine=connection.sql(cl.sql(score="p", **asked)).df(), quota=10)  # ten scores of 1
+    counts = connection.sql(cl.sql(score="p", **asked)).df()
+    with pytest.warns(UserWarning, match="no bucket is cut, so what is counted at this cut is exact already"):
+        query = cl.sql(refine=counts, quota=10)  # ten scores of 1
+    second = connection.sql(query).df()
+    assert second[["low", "high", "cases"]].to_numpy().tolist() == [[1.0, 1.0, 10]]
+    with pytest.raises(cl.InputError, match="those of a second query, which resolves one bucket"):
+        cl.evaluate(second)
+    both, one = (
+        cl.evaluate(cl.merge_counts(parts, missing="drop"), quota=10) for parts in ([counts, second], [counts])
+    )
+    assert both["roc_auc"].bounds == one["roc_auc"].bounds
+    counts.to_csv(tmp_path / "counts.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        done = CliRunner().invoke(cli, ["sql", "--refine", str(tmp_path / "counts.csv"), "--threshold", "0.5"])
+    assert done.exit_code == 0, done.output
+    assert "note: no bucket is cut, so what is counted at this cut is exact already" in done.stderr
+    assert "WHERE\n  cl_bucket0 IN (32768)" in done.stdout
+    with pytest.raises(cl.InputError, match="edges is missing, and the buckets of these counts lie between edges"):
+        cl.sql(refine=connection.sql(cl.sql(score="p", edges=[0.0, 0.5, 1.0], **asked)).df(), quota=5)
+
+
+def test_counts_that_describe_themselves_are_read_wherever_counts_are(sites: list[Path], tmp_path: Path) -> None:
+    counts = pd.read_csv(sites[0])
+    named: dict[str, Any] = {"low": "low", "high": "high", "positives": "positives", "negatives": "negatives"}
+    for source in (sites[0], counts, counts.rename(columns=str.upper)):
+        plan, cut = cl.plan(source, cost=1, value=9), cl.threshold_for(source, recall=0.5)
+        assert plan.profit == cl.plan(counts, cost=1, value=9, **named).profit
+        assert cut == cl.threshold_for(counts, recall=0.5, **named)
+        assert cl.check(source, "roc_auc >= 0.6") == "pass"
+    with pytest.raises(cl.InputError, match="y_score is missing"):
+        cl.plan(counts[["low"]], cost=1, value=9)
+    capitals = str(tmp_path / "capitals.csv")
+    counts.rename(columns=str.upper).to_csv(capitals, index=False)
+    same = [CliRunner().invoke(cli, ["evaluate", path, "--quota", "50"]).stdout for path in (capitals, str(sites[0]))]
+    assert same[0] == same[1]
+    query = ["sql", "--table", "t", "--label", "y", "--score", "p", "--dialect", "postgres", "--positive", "yes"]
+    plain, *others = (
+        CliRunner().invoke(cli, [*query, *more]).stdout for more in ([], ["--ignore-case"], ["--rest-negative"])
+    )
+    assert "&ignore_case=1&" in others[0]
+    assert 'LOWER(TRIM(CAST("y" AS TEXT))) COLLATE "C" IN (\'yes\')\n        THEN 1' in others[0]
+    assert "others=negative" in others[1]
+    assert "others" not in plain
+    for command in (["evaluate"], ["cut", "--recall", "0.5"]):
+        done = CliRunner().invoke(cli, [command[0], capitals, *command[1:], "--score", "points"])
+        assert done.exit_code == 2
+        assert "--score is 'points', which these counts do not have" in done.output

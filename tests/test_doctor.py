@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
-from test_cli import FAST, run
+from cutline.sources import rules
+from test_cli import FAST, refused, run
 
 
 @pytest.fixture
@@ -308,7 +309,50 @@ def test_models_of_several_classes_are_told_by_what_their_columns_begin_with(tmp
     path.write_text(_odd_files()["two models of eight classes"])
     for label in (None, "letter"):
         found = cl.doctor(path, label=label)
-        assert "several columns have scores of each class in 'letter': 'lda_*', 'trees_*'" in found.findings[0]
+        assert (found.label, len(found.scores)) == ("letter", 0)
+        assert found.findings == ("several classes: columns of 2 models named after the classes ('lda_*', 'trees_*')",)
+        assert found.command == f"cutline compare {path} --label letter --score 'lda_*' --score 'trees_*'"
+        assert {row["could be"] for row in found.to_dicts()} == {"label", "score"}
+    for words in (
+        [],
+        ["--label", "letter"],
+        ["--score", "lda_*", "--score", "trees_*"],
+    ):  # named or not, they are known
+        assert "2 models: 120 rows, 8 classes" in run("compare", path, *words, *FAST).stdout
+    said = refused("evaluate", path)
+    assert said.endswith("choose one with --score 'lda_*', or compare them")
+
+
+def test_the_doctor_does_not_repeat_what_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "cover.csv"
+    path.write_text(_odd_files()["cover sheet"])
+    assert "3 lines above the header: --skip-rows 3" in cl.doctor(path).findings
+    assert not any("above the header" in sentence for sentence in cl.doctor(path, skip_rows=3).findings)
+    assert "--skip-rows 3" in cl.doctor(path, skip_rows=3).command
+
+
+def test_amounts_with_a_currency_sign_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "amounts.csv"
+    for amount in ("{},51 €", "EUR {}.50", "${},000", "{} 200,00\u00a0€"):
+        cells = [f'{k % 2},{(k * 7 % 41) / 41:.3f},"{amount.format(k + 1)}"' for k in range(40)]
+        path.write_text("\n".join(["y,p,amount", *cells]) + "\n", encoding="utf-8")
+        found = cl.doctor(path)
+        assert found.to_dicts()[2]["could be"] == "-"
+        assert any("'amount' contains amounts with a currency sign" in sentence for sentence in found.findings)
+        said = refused("evaluate", path, "--score", "p", "--worth", "amount", "--quota", 9)
+        assert said.endswith("which is not a number; " + rules.NO_CURRENCY)
+    assert cl.doctor(pandas.DataFrame({"y": [0, 1] * 20, "p": ["A1", "B2"] * 20})).to_dicts()[1]["contents"] == "words"
+
+
+def test_the_doctor_speaks_in_options(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("y;p\n" + "".join(f"{k % 2};{'1.' if k % 3 else ''}{100 + k}\n" for k in range(40)))
+    said = "write --decimal . if they are decimal points, --decimal , if they separate thousands"
+    assert any(said in sentence for sentence in cl.doctor(path).findings)
+    path.write_text("y,p\n" + "".join(f"{('Yes', 'yes', 'no', 'maybe')[k % 4]},0.{k}\n" for k in range(40)))
+    found = cl.doctor(path, label="y", pos_label="Yes")
+    assert any("join such labels with --ignore-case" in sentence for sentence in found.findings)
+    assert not any("_" in sentence or "True" in sentence for sentence in found.findings)
 
 
 def test_the_command_says_how_the_file_is_written(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import cutline as cl
 from cutline.decide.model_choice import NO_LEADER
 from cutline.inference.bands import curve_influence, hits_by, units_of
+from cutline.present import figures, words
 from test_compare import data
 from test_select import expected_outcomes
 
@@ -225,3 +226,13 @@ def test_models_that_no_slope_wants_are_not_on_the_hull() -> None:
     ).hull()
     inner = [row["model"] for row in hull if 0 < row["fpr"] < 0.95]
     assert set(inner) == {"good"}
+
+
+def test_a_lead_at_one_quota_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cmp = cl.compare(*data(3, 60, m=2), n_resamples=5)
+    open_to = {"from": 1, "to": 4, "leader": NO_LEADER, "clear": False, "more_hits": 0.0}
+    stretches = [open_to, {**open_to, "from": 5, "to": 5, "leader": "m0", "clear": True, "more_hits": 2.0}]
+    assert figures.dominance(cmp, stretches=stretches).words.startswith("m0: 5. Elsewhere")
+    monkeypatch.setattr(words, "dominance_of", lambda comparison: stretches)
+    table = next(section.parts[0] for section in cmp.sections(pairs=True) if section.name == "leads")
+    assert table[0]["places"] == "5"

@@ -267,3 +267,11 @@ def test_next_hits_at_a_sharp_cut_of_few_cases_do_not_jump() -> None:
     lows = [cl.evaluate(y, s, quota=k, measures=[]).at(quota=k).next_hits.low for k in range(9, 17)]
     assert min(lows) >= 3.0  # a resample of these rows has 6 to 12 positives
     assert max(abs(a - b) for a, b in itertools.pairwise(lows)) <= 1.0
+
+
+def test_the_mean_is_of_lists_with_as_many_positives_only_where_the_list_is_as_long() -> None:
+    y, s = np.arange(200) % 5 == 0, np.random.default_rng(0).random(200)
+    ev = cl.evaluate(y, s, interval=None)
+    assert " on average over lists with as many positives (" in ev.at(quota=20, list_size=200).sentences[0]
+    for size in (150, 400):
+        assert " on average over such lists (" in ev.at(quota=20, list_size=size).sentences[0]

@@ -88,7 +88,7 @@ def test_the_roc_passes_through_its_points_and_marks_the_quota(ev: cl.results.Ev
         assert any(near(found, corner) for found in line), corner
     assert near(dots(roc, (0, 1), (0, 1))[0], (0.2, 0.6))  # three of five hits and one of five misses among four places
     assert "AUC 0.8" in roc.attrib["aria-label"]
-    assert "3 of 5 positives, 1 negative" in roc.attrib["aria-label"]
+    assert "3 of the 5 positives, 1 negative" in roc.attrib["aria-label"]
 
 
 def test_the_gain_counts_places_and_marks_the_quota(ev: cl.results.Evaluation) -> None:

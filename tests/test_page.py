@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
+from cutline.commands.evaluate import COMMAND_LINE
 from cutline.errors import InputError
 from cutline.present.charts import Chart, nice_ticks, short
 from cutline.present.figures import quota_stops
@@ -141,6 +142,15 @@ def test_a_page_has_the_short_table_and_tells_how_to_get_the_rest(comparison: An
     assert f"These are 5 of {len(comparison.specs)} measures. To see all of them: --all" in table
 
 
+def test_a_page_of_one_model_speaks_of_one(sample: Any) -> None:
+    y, a, b = sample
+    for models, several in (({"smooth": a}, False), ({"smooth": a, "rough": b}, True)):
+        text = page(cl.compare(y, models, quota=30, n_resamples=20))
+        for words in ("rank the models alike", "for the model that finds most"):
+            assert (words in text) == several
+        assert "rank models the same way" not in text
+
+
 def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
     y, _, coarse = sample
     ev = cl.evaluate(y, coarse, interval=None)
@@ -153,7 +163,33 @@ def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
         assert at["threshold"][i] == point.threshold
         assert (at["worst"][i], at["best"][i]) == pytest.approx((point.hits_worst, point.hits_best), abs=1e-9)
         assert at["expected"][:, i] == pytest.approx((point.expected_hits.low, point.expected_hits.high), abs=1e-9)
+        if quota % 50 == 0:
+            name = f"hit_rate@{quota}"
+            interval = cl.evaluate(y, coarse, measures=[name])[name].interval
+            assert at["hit_rate"][:, i] == pytest.approx(interval, abs=1e-12)
         assert tuple(at["next"][:, i]) == (point.next_hits.low, point.next_hits.high)
+
+
+def test_a_page_speaks_the_words_of_its_front_end_and_writes_numbers_alike() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(300) < 0.3
+    scores = {"a": np.append(np.round(y[1:] + rng.normal(size=299), 2) - 4, 67.1), "b": rng.normal(size=300)}
+    text = page(cl.compare(y, scores, n_resamples=50, threshold=-0.5), terms=COMMAND_LINE)
+    text = re.sub(r"<(script|style|svg).*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL)
+    assert not re.search(r"\w=(…|\[)|\(quota|\.at\(", text)
+    assert not re.search(r"(?<![\w(=])-\d", text)  # but in the name of a measure
+    text = page(cl.evaluate(y, scores["a"], n_resamples=50, quota=10), terms=COMMAND_LINE)
+    assert re.search(r"Not probabilities \(model −\d\.\d+ to 67\.1\)", text)
+    assert "Set one with --threshold." in text
+
+
+def test_the_page_tells_what_the_intervals_of_hits_are_about() -> None:
+    ev = cl.evaluate([1, 1, 0, 1, 0, 0, 1, 0, 0, 0], np.arange(10, 0, -1) / 10, quota=4)
+    text = page(ev)
+    assert "95% interval of the average over lists like this one with as many positives." in text
+    assert "interval: the average over lists like this one with as many positives" in text
+    assert "Interval of the hits: for the average over lists with as many cases and positives as this one." in text
+    assert "score interval for the hit rate, times the places" not in text
 
 
 def test_long_lists_keep_round_quotas_exact() -> None:
@@ -175,7 +211,8 @@ def test_long_lists_keep_round_quotas_exact() -> None:
 
 def test_weighted_and_one_sided_samples_have_pages() -> None:
     weighted = cl.evaluate([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.2], sample_weight=[1, 2, 1, 1], interval=None)
-    assert "There is no quota explorer" in page(weighted)
+    assert "There is no quota explorer for it: ask for a number of places with quota=…." in page(weighted)
+    assert "ask for a number of places with --quota." in page(weighted, terms=COMMAND_LINE)
     alone = cl.evaluate([0, 0, 0], [0.9, 0.4, 0.6], interval=None)
     assert ">Measures</h2>" in page(alone)
     distances = cl.evaluate([1, 0, 1, 0], [3.0, -np.inf, 1.0, np.inf], interval=None)
@@ -303,7 +340,8 @@ def test_columns_keep_the_digits_that_the_page_shows(share: float) -> None:
         ev = cl.evaluate(y, values, interval=None)
         kept, at = json.loads(json.dumps(written_out(explorer_data(ev, stops)))), at_stops(ev, stops)
         np.testing.assert_allclose(kept["hits"], at["hits"], atol=1e-4)
-        for name, ends in (("expected", at["expected"]), ("found", [c * y.sum() for c in qrecalls(ev, stops)])):
+        rates, recalls = at["hit_rate"] * stops, [c * y.sum() for c in qrecalls(ev, stops)]
+        for name, ends in (("expected", at["expected"]), ("rate", rates), ("found", recalls)):
             for column, exact in zip(kept[name], ends, strict=True):
                 np.testing.assert_allclose(column, exact, atol=0.05001)
                 assert np.abs(np.array(column) - exact)[:9].max() < 2e-4

@@ -133,10 +133,9 @@ def test_the_table_is_what_at_gives(tab: Any, comparison: Any, quota: int) -> No
         assert cell(tab, "hits", k) == [count(point.tp), f"{low:.1f} to {high:.1f}"]
         assert cell(tab, "next", k) == [f"{point.next_hits.low:.0f} to {point.next_hits.high:.0f}"]
         assert cell(tab, "missed", k) == [count(point.fn)]
-        assert cell(tab, "rate", k) == [percent(point.hit_rate), f"{percent(low / quota)} to {percent(high / quota)}"]
-        name = f"qrecall@{quota}"
-        recall = cl.evaluate(ev.sample.positive, ev.sample.score, measures=[name])[name]
-        assert cell(tab, "qrecall", k) == [percent(point.qrecall), f"{percent(recall.low)} to {percent(recall.high)}"]
+        for row, name in (("rate", f"hit_rate@{quota}"), ("qrecall", f"qrecall@{quota}")):
+            e = cl.evaluate(ev.sample.positive, ev.sample.score, measures=[name])[name]
+            assert cell(tab, row, k) == [percent(e.value), f"{percent(e.low)} to {percent(e.high)}"]
         assert cell(tab, "lift", k) == [f"{point.lift:.2f}"]
         shown = cell(tab, "threshold", k)
         assert shown[0] == ("takes all" if point.threshold == -np.inf else f"{point.threshold:.6g}")

@@ -284,7 +284,7 @@ def test_without_matplotlib_a_plot_says_what_to_install(monkeypatch: pytest.Monk
 
 def test_titles_state_the_finding(comparison: Any, one: Any) -> None:
     point, auc = one.at(quota=20), one["roc_auc"]
-    found = f"With 20 places, {one.name} finds {point.tp:.1f} of {point.tp + point.fn:g} positives"
+    found = f"With 20 places, {one.name} finds {point.tp:.1f} of the {point.tp + point.fn:g} positives"
     assert one.plot("gain").get_title(loc="left") == found
     within = f"{auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
     assert one.plot("roc").get_title(loc="left") == f"ROC: AUC {within}"
@@ -292,6 +292,38 @@ def test_titles_state_the_finding(comparison: Any, one: Any) -> None:
     assert ahead.status == "cannot tell"
     title = f"With 20 places: {ahead.best} is ahead, but not clearly"
     assert comparison.plot("hit_rate").get_title(loc="left") == title
+
+
+def test_cuts_and_bands_are_explained_where_no_line_crosses_the_words(comparison: Any, one: Any) -> None:
+    dots, band = "\n(dot: 20 places", "95% band for each point by itself)"
+    assert comparison.plot("roc").get_xlabel() == f"false positive rate{dots})"
+    assert one.plot("roc").get_xlabel() == f"false positive rate{dots}; {band}"
+    assert one.plot("precision_recall").get_xlabel() == f"recall{dots}; {band}"
+    assert one.plot("gain").get_xlabel() == f"places\n(line: 20 places; {band}"
+    assert one.plot("net_benefit").get_xlabel() == f"threshold probability\n({band}"
+    assert one.calibration().plot().get_xlabel() == f"predicted probability\n({band}"
+    at_cut = comparison.plot("roc", threshold=0.25)
+    assert at_cut.get_xlabel() == "false positive rate\n(dot: score > 0.25)"
+    assert "convex hull" in [text.get_text() for text in at_cut.get_legend().get_texts()]
+    assert [text.get_text() for text in at_cut.texts] == ["chance"]
+
+
+@pytest.mark.parametrize("kind", ["roc", "precision_recall", "gain", "qrecall", "tpr_fpr"])
+def test_a_plot_shows_the_simultaneous_band_of_its_curve(kind: str, one: Any) -> None:
+    ax = one.plot(kind, simultaneous=True)
+    assert "95% band for the whole curve" in ax.get_xlabel()
+    drawn = ax.collections[0].get_paths()[0].vertices
+    band = one.curve("qrecall" if kind == "gain" else kind).band(simultaneous=True)
+    highest = np.minimum(band.high * one.ranking.n_pos, band.x) if kind == "gain" else band.high
+    np.testing.assert_allclose(drawn[:, 1].max(), np.nanmax(highest))
+
+
+def test_the_line_of_a_random_choice_crosses_no_name(comparison: Any) -> None:
+    ax = comparison.plot("found")
+    names = [text.xy[1] for text in ax.texts if text.get_text() in comparison]
+    spans = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
+    assert len(spans) == len(names) == len(comparison)
+    assert not any(low <= y <= high for y in names for low, high in spans)
 
 
 def test_axes_of_rare_events_show_them() -> None:

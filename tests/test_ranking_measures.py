@@ -186,6 +186,8 @@ def test_what_is_not_a_measure_of_cells_is_refused() -> None:
         with pytest.raises(cl.InputError, match="choose one of"):
             cl.count_measure("what", critical_success, **option)
     made = pickle.loads(pickle.dumps(cl.count_measure("critical_success", critical_success)))
+    with pytest.raises(cl.InputError, match="takes no quota; declare it with at='quota', or choose one of hit_rate"):
+        cl.parse_measure("critical_success@5")
     assert made([1, 0, 1], [0.9, 0.8, 0.1]) == pytest.approx(1 / 3)
     with pytest.warns(cl.UndefinedWarning, match="your function gives nan"):
         cl.count_measure("ratio_of_cells", lambda c: c.tp / (c.tp + c.fp))([1, 0], [0.1, 0.2])

@@ -329,14 +329,17 @@ def test_metrics_have_flat_names_that_trackers_take() -> None:
 
 
 def test_tables_as_latex() -> None:
-    table = cl.results.Table([{"a_b": "50% & more", "n": 1.5}, {"a_b": r"\x{^~", "n": -2.0}])
+    table = cl.results.Table(
+        [{"a_b": "50% & more", "n": 1.5}, {"a_b": r"\x{^~", "n": -2.0}, {"a_b": "√p ≥ n⁺ > 1 – 2 · x|y…"}]
+    )
     assert table.to_latex().splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"a\_b & n \\",
         r"\midrule",
         r"50\% \& more & 1.5000 \\",
-        r"\textbackslash x\{\textasciicircum{}\textasciitilde{} & -2 \\",
+        r"\textbackslash x\{\textasciicircum{}\textasciitilde{} & $-$2 \\",
+        r"$\surd$p $\geq$ n$^+$ $>$ 1 -- 2 $\cdot$ x$|$y\ldots{} & -- \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -344,6 +347,25 @@ def test_tables_as_latex() -> None:
     assert lines[0] == r"\begin{tabular}{lrrr}"
     assert any(line.startswith(r"roc\_auc & ") for line in lines)
     assert comparison().differences.to_latex().count(r"\\") == len(comparison().differences) + 1
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_latex_has_only_what_pdflatex_takes(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    if hasattr(result, "to_latex"):
+        assert re.fullmatch(r"[ -~\n]*", latex := result.to_latex())
+        assert not re.search(r"(?<!\$)[<>|]|[^$\\]_|[ &]-\d", latex)
+
+
+def test_a_comparison_as_latex_has_models_side_by_side_and_then_their_differences() -> None:
+    cmp = cl.compare(Y, {"p": P, "q": Q}, measures=["roc_auc", "root_mean_squared_error"], **FEW)
+    models, differences = cmp.to_latex().split("\n\n")
+    values = " & ".join(f"{e.value:.4f}  [{e.low:.4f}, {e.high:.4f}]" for e in (cmp[m]["roc_auc"] for m in "pq"))
+    assert models.splitlines()[2:5:2] == [r"measure & p & q \\", rf"roc\_auc & {values} \\"]
+    assert r"root\_mean\_squared\_error & p $-$ q & $-$0." in differences
+    assert "p (Holm)" in differences
+    segments = EVERY["SegmentComparison"]().to_latex()
+    assert segments.splitlines()[2] == r"segment & model & measure & value & low & high \\"
 
 
 def test_markdown_for_a_model_card() -> None:

@@ -186,6 +186,23 @@ def test_an_audit_is_an_evaluation(tmp_path) -> None:
             refused()
 
 
+def test_counts_of_an_audit_are_told_as_estimates() -> None:
+    y, s = world(2000, 8, share=0.2)
+    chance = np.full(2000, 0.2)
+    ev = cl.evaluate(hide(y, np.random.default_rng(2).random(2000) < chance), s, inclusion=chance, quota=300)
+    point = ev.at(quota=300)
+    found, positives, negatives = (f"{round(cases):,}" for cases in (point.tp, point.tp + point.fn, point.fp))
+    assert f"finds an estimated {found} of {positives} positives" in repr(ev)
+    assert f"{found} TP" in repr(ev)
+    assert f"{negatives} FP" in repr(ev)
+    assert "; counts are estimates" in repr(ev)
+    assert f"an estimated {found} of {positives} positives" in ev.plot("found").get_title(loc="left")
+    looked_up = chance.copy()
+    looked_up[np.argsort(-s)[:300]] = 1.0  # all labels at these places
+    ev = cl.evaluate(hide(y, np.random.default_rng(2).random(2000) < looked_up), s, inclusion=looked_up, quota=300)
+    assert f"finds {y[np.argsort(-s)[:300]].sum()} of an estimated " in repr(ev)
+
+
 def test_tiny_lists_and_infinite_values_make_no_noise() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

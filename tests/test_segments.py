@@ -295,8 +295,8 @@ def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes(
     assert {d["measure"] for d in share.differences()} == {"qrecall@10%"}
     alone = cl.evaluate(rng.random(1200) < p, p, by=g, measures=["qrecall@100"], n_resamples=50).segments
     assert len(alone.differences()) == 0
-    why = "qrecall@100 depends on the size of the segment: a fixed number of places is a larger share of a small one"
-    assert alone.differences().sentence == f"Nothing could be compared: {why}."
+    why = "depends on the size of the segment: a fixed number of places is a larger share of a small one"
+    assert alone.differences().sentence == f"Nothing could be compared: qrecall@100 ({why})."
     plain = cl.evaluate(rng.random(1200) < p, p, by=g, measures=["roc_auc"], interval=None).segments
     assert plain.differences().sentence == "Nothing could be compared: there are no intervals."
     assert "between segments: there are no intervals." in str(plain)
@@ -606,6 +606,29 @@ def test_tables_and_comparisons_take_segments_in_batches(tmp_path: Path) -> None
         Y[own], {"p": P[own], "q": 1.0 - P[own]}, batch=DAY[own], measures=["hit_rate@3"], n_resamples=100
     )
     assert dict(few.difference("p", "q", "hit_rate@3")) == dict(alone.difference("p", "q", "hit_rate@3"))
+
+
+def test_a_segment_is_not_both_judged_and_too_small_to_judge() -> None:
+    rng = np.random.default_rng(4)
+    y = np.r_[np.tile([1, 0], 30), rng.random(60) < 0.05]
+    p = np.where(np.arange(120) < 60, 0.1 + 0.8 * rng.random(120), 0.4 * rng.random(120))
+    by = np.repeat(["even", "rare", "tiny"], [60, 56, 4])
+    seg = cl.evaluate(y, p, by=by).segments
+    told = str(seg).split("\n")
+    assert seg.small == ["rare", "tiny"]
+    assert told[0].startswith("Clearly different from the rest: ")
+    assert "rare (lower false positive rate)" in told[0]
+    assert "Too few cases to judge: tiny." in told
+    few = str(cl.evaluate(y[60:], p[60:], by=by[60:]).segments)
+    assert "Too few cases" not in few
+    assert "Every segment has fewer than 10 cases of a class, so differences may go unnoticed." in few
+
+
+def test_what_could_not_be_compared_is_told_last_and_shortly() -> None:
+    ev = cl.evaluate(Y, P, by=DAY, batch=DAY, quota=5, n_resamples=50)
+    sentences = next(iter(ev.segments.sections())).sentences
+    assert sentences[0].startswith("One list for all (5 places in each of ")
+    assert sentences[-1] == "Nothing could be compared between segments: a segment has no interval."
 
 
 def test_a_segment_with_one_batch_has_values_without_intervals() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from scipy import stats
 
 import cutline as cl
 from samples import ANY, Case, cases
+from test_cli import refused, run
 
 SCORES = [0.2, 0.9, 0.5, 0.5, 0.1, 0.5, 0.8]  # by score: rows 1, 6, then 2 = 3 = 5, then 0, 4
 
@@ -52,6 +55,43 @@ def test_the_draw_is_fair_to_every_set_of_tied_rows() -> None:
     assert len(pairs) == 10
     assert stats.chisquare(list(pairs.values())).pvalue > 0.001
     assert stats.chisquare([3000, *[1000 / 9] * 9], [400] * 10).pvalue < 1e-6  # the test itself can tell
+
+
+def test_the_list_by_value_is_that_of_the_plan_and_of_the_evaluation(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    p, v, c = rng.random(60).round(3), rng.integers(1, 90, 60) + 0.5, rng.integers(1, 9, 60)
+    y, day = rng.random(60) < p, np.arange(60) % 3
+    frame = pandas.DataFrame({"y": y.astype(int), "p": p, "v": v, "c": c, "day": day})
+    path = tmp_path / "claims.csv"
+    frame.to_csv(path, index=False)
+    for by, order in (("value", p * v), ("value_per_cost", p * v / c)):
+        amounts = {"worth": v, "cost": c} if by == "value_per_cost" else {"worth": v}
+        names = {"worth": "v", "cost": "c"} if by == "value_per_cost" else {"worth": "v"}
+        chosen = cl.select(p, 20, cut_by=by, **amounts)
+        assert chosen.indices.tolist() == np.argsort(-order, kind="stable")[:20].tolist()
+        captured = cl.evaluate(y, p, quota=20, cut_by=by, measures=["value_captured"], interval=None, **amounts)
+        assert (v * y)[chosen].sum() == pytest.approx(captured["value_captured@20"].value)
+        assert cl.select(frame, 20, score="p", cut_by=by, **names).indices.tolist() == chosen.indices.tolist()
+        options = [part for name, column in names.items() for part in (f"--{name}", column)]
+        done = run("select", path, "--score", "p", "--quota", 20, "--cut-by", by, *options)
+        assert [float(line.split(",")[2]) for line in done.stdout.splitlines()[1:]] == p[chosen].tolist()
+        assert f"worth v{' · cost c' * ('cost' in names)} · cut_by {by}" in done.stderr
+        plan = run("plan", path, "--label", "y", "--score", "p", "--value", "v", "--cost", "c", "--cut-by", by).stdout
+        said = "score × value" + " / cost" * (by == "value_per_cost")
+        assert f" by {said}: profit " in plan
+        assert f"threshold of {said} " in plan
+    each = cl.select(p, 2, cut_by="value", worth=v, batch=day)
+    assert [day[k] for k in each] == [0, 0, 1, 1, 2, 2]
+    assert "score: column 'p'" in run("select", path, "--quota", 3, "--worth", "v", "--cut-by", "value").stderr
+    for words, said in (
+        (["--quota", 3, "--worth", "v"], "--worth does not change the list of the score; add --cut-by value"),
+        (["--quota", 3, "--cut-by", "value"], "--cut-by goes with the worth of each row; give --worth"),
+        (["--cut", path, "--worth", "v"], "--worth goes with a --quota; leave it out"),
+        (["--quota", 3, "--worth", "w", "--cut-by", "value"], "has no column 'w' for the worth"),
+    ):
+        assert said in refused("select", path, "--score", "p", *words)
+    with pytest.raises(cl.InputError, match="some scores are negative; pass probabilities"):
+        cl.select([0.5, -0.1], 1, worth=[1, 2], cut_by="value")
 
 
 def test_reads_like_an_index() -> None:

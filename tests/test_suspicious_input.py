@@ -427,7 +427,10 @@ def test_points_that_may_separate_thousands_are_not_guessed(tmp_path: Path) -> N
         assert cl.evaluate(source, label="y", score="p", decimal=".", interval=None)["roc_auc"].value == pytest.approx(
             1 / 9
         )
-    assert "--decimal ." in refused("evaluate", path)
+    assert "--decimal . if they are decimal points, --decimal , if they separate thousands" in refused("evaluate", path)
+    assert cl.evaluate(path, label="y", score="p", decimal=",", interval=None).ranking.score[0] == 12004
+    path.write_text("\n".join(["y,p", *(f'{k % 2},"{text}"' for k, text in enumerate(["1,164", "2,5%", "3,25%"]))]))
+    assert "thousands" not in refused("evaluate", path, "--score", "p")
     for fine in (["680", "1.56", "2"], ["0.680", "1.560", "2"], ["1.250", "2.375", "4.125"], ["1", "2", "3"]):
         cl.evaluate(pandas.DataFrame({"y": [0, 1, 1], "p": fine}), label="y", score="p", interval=None)
 

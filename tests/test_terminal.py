@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
+from cutline.present.words import by_measure, goal_rows
 
 pty = pytest.importorskip("pty")
 ROOT = Path(__file__).parents[1]
@@ -134,6 +135,19 @@ def test_a_default_answer_fits_on_a_screen(name: str, months: str, classes: str)
     assert len(lines) <= HEIGHT, text
 
 
+@pytest.mark.parametrize("more", [[], ["--all"]], ids=["short", "all"])
+@pytest.mark.parametrize("names", [["not_recom", "recommend", "very_recom", "priority", "spec_prior"], "ABCDEFGHIJKL"])
+def test_a_confusion_matrix_with_long_names_fits(names: list[str], more: list[str], tmp_path: Path) -> None:
+    names = [name if len(name) > 1 else f"A rather-long_name{name}" for name in names]
+    rows = [f"{names[k % len(names)]},{names[k * k % len(names)]}" for k in range(1500)]
+    (tmp_path / "a.csv").write_text("\n".join(["y,p", *rows]) + "\n")
+    text, _ = shown("evaluate", str(tmp_path / "a.csv"), "--label", "y", "--predicted", "p", *more)
+    assert "─" * len(names[0]) in text
+    matrix = text.partition("by predicted class (columns)")[2].partition("\r\n\r\n")[0].splitlines()
+    assert max(map(len, matrix), default=0) <= 80, text
+    assert not more or len(matrix) > len(names)
+
+
 @pytest.mark.parametrize(
     ("name", "width"), list(itertools.product(["quota", "compare at a quota", "months"], [100, 120]))
 )
@@ -240,7 +254,9 @@ def test_printing_a_result_shows_what_the_command_shows() -> None:
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_page_does_not_change_what_is_printed(command: str, tmp_path: Path) -> None:
     call = [command, APPLICANTS, *(["--score", "network"] if command == "evaluate" else []), "--quota", "20"]
-    assert plain(*call, "--html", str(tmp_path / "page.html")) == plain(*call)
+    printed = [plain(*call, "--html", str(tmp_path / "page.html")), plain(*call)]
+    with_page, without = (re.sub(r"(?m)^More: .*$", "", text) for text in printed)  # which offers the page no more
+    assert with_page == without
 
 
 def test_pairs_and_methods_are_behind_options() -> None:
@@ -306,6 +322,77 @@ def test_a_label_that_is_a_word_is_used(months: str) -> None:
 
 
 COMPARED = ("compare", APPLICANTS, "--label", "completed", "--score", "tree", "--score", "network", "--seed", "1")
+
+
+@pytest.mark.parametrize("names", [("tree", "network"), ("tree", "logistic", "network")])
+@pytest.mark.parametrize("measure", ["roc_auc", "brier_score", "accuracy"])
+def test_the_lead_by_a_measure_is_told_with_its_interval(names: tuple[str, ...], measure: str) -> None:
+    """However many models and measures there are, and also where the answer is clear."""
+    both = cl.compare(APPLICANTS, label="completed", score=list(names))
+    first, *more = by_measure(both, measure)
+    verdict = both.verdict(measure)
+    if verdict.status == "level":
+        assert (more, verdict.lead) == ([], "logistic and tree are tied")
+        return
+    (lead,) = more
+    row = verdict.rival or min(verdict.tested.values(), key=lambda d: abs(d.difference))
+    assert verdict.lead in first
+    sign = 100.0 if measure == "accuracy" else 1.0
+    sign *= 1.0 if row.better == "higher" else -1.0
+    assert lead.startswith(f"Its lead over {row.b}, ")
+    told = [float(number) for number in re.findall(r"-?[\d.]+\d", lead.replace("−", "-"))]
+    assert told[0] == pytest.approx(sign * row.difference, abs=0.06 if measure == "accuracy" else 0.006)
+    assert told[2:4] == pytest.approx(sorted([sign * row.low, sign * row.high]), rel=0.3, abs=0.001)
+    assert (", is clear" in lead) == verdict.sure
+    assert ("adjusted for 3 comparisons" in lead) == (len(names) == 3)
+
+
+def test_sentences_about_ties_and_margins_have_a_verb() -> None:
+    y = np.tile([1, 0, 0], 40)
+    rng = np.random.default_rng(2)
+    p = 0.4 * y + 0.6 * rng.random(120)
+    models = {"b": p, "a": p, "c": 0.2 * y + 0.8 * rng.random(120)}
+    answer = str(cl.compare(y, models, measures=["roc_auc"]))
+    assert re.match(r"By ROC AUC, a and b are tied: 0\.\d+, c 0\.\d+\.\n", answer)
+    answer = str(cl.compare(y, models, measures=["roc_auc"], margin=0.9))
+    assert re.match(
+        r"By ROC AUC, a, b and c differ by less than the margin: b 0\.\d+, a 0\.\d+ and c 0\.\d+\.\n", answer
+    )
+    assert re.search(r"The difference of b from c, 0\.\d+ \(.*\), is less than the margin of 0\.900\.", answer)
+    del models["b"]
+    models["d"] = p + 0.05 * rng.random(120)
+    text = str(cl.compare(y, models, measures=["roc_auc"], margin=0.001)).split("\n")[1]
+    rival = re.match(r"Its lead over (.), ", text)
+    assert rival is not None
+    assert text.endswith(f"to detect a difference of 0.001 from {rival[1]} (80% power).")
+
+
+def test_pairs_tell_what_is_adjusted_and_leave_out_what_has_no_value(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    rows = zip(y, y + rng.normal(size=200), y + rng.normal(size=200), y + 2 * rng.normal(size=200), strict=True)
+    path.write_text("y,a,b,c\n" + "".join(f"{int(u)},{v:.4f},{w:.4f},{x:.4f}\n" for u, v, w, x in rows))
+    text = plain("compare", str(path), "--label", "y", "--score", "a", "--score", "b", "--score", "c", "--pairs")
+    pairs = text[text.index("Differences between models") :].split("if your goal is")[0]
+    assert "95% interval" in pairs
+    assert "p is adjusted for 3 comparisons by each measure (Holm), intervals are not" in pairs
+    assert "accuracy" not in pairs
+    assert "…" not in pairs
+    for low, high in re.findall(r"(−?[\d.]+) to (−?[\d.]+)", pairs.split("Clear leaders")[0]):
+        assert len(low.partition(".")[2]) == len(high.partition(".")[2])
+    assert not re.search(r" -\d", pairs)
+    two = plain("compare", str(path), "--label", "y", "--score", "a", "--score", "b", "--pairs")
+    assert "p is adjusted" not in two
+
+
+def test_why_has_the_goals_of_the_table_or_tells_why() -> None:
+    both = cl.compare(APPLICANTS, label="completed", score=["tree", "network"], quota=20)
+    table = {row["if your goal is"] for row in goal_rows(both)}
+    (reasons,) = (section.sentences for section in both.sections(why=True) if section.name == "goals")
+    told = {text.partition(":")[0] for text in reasons}
+    assert table < told
+    assert all(name.endswith(")") for name in told - table)
 
 
 def test_pairs_name_their_measure_and_fit() -> None:

@@ -19,7 +19,7 @@ from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable
 from .sources.open_source import only_rows, open_source
-from .sources.profiles import Profile, label_candidates, profiles, score_candidates
+from .sources.profiles import CURRENCY, Profile, label_candidates, profiles, score_candidates
 from .sources.sql_table import DUCKDB, lacking_sql
 from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize
 from .types import Label, TableSource
@@ -56,6 +56,7 @@ _OF_A_QUERY |= {name: name for name in ("bucket", "low", "high", "positives", "n
 _UNKNOWN = 0.05  # an AUC that the buckets leave open by so much does not tell a good model from a fair one
 _SCORE_NAMES = {"score", "p", "prob", "probability", "y_score", "prediction"}
 _RENAMED = {"pos_label": "positive", "neg_label": "negative", "y_true": "label", "y_score": "score"}
+_RENAMED |= {"ignore_case=True": "--ignore-case", "skip_rows": "skip-rows", "clusters": "cluster"}
 _COMMAND_LINE = Terms(_RENAMED, "--{name} {value}", "--{name}", first_row=1, row_word="data row")
 
 
@@ -81,15 +82,11 @@ class Diagnosis(HasSections, DictResult, TabularResult):
     def sections(self) -> Iterator[Section]:
         """What can be run, what the columns could be, how the scores look, what to check, and the command to run."""
         verb = self.command.split()[1] if self.command else ""
-        answers = {
-            "": "Nothing can be evaluated yet: see what to check below",
-            "doctor": "Choose the label first: see Next below",
-            "evaluate": "You can run cutline evaluate: see Next below",
-            "compare": "You can run cutline compare: see Next below",
-        }
+        answer = "Choose the label first" if verb == "doctor" else f"You can run cutline {verb}"
+        answer = f"{answer}: see Next below" if verb else "Nothing can be evaluated yet: see what to check below"
         size = f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
         understood = [f"detected: {self.understood}"] if self.understood else []
-        yield Section("answer", [answers[verb], size, *understood])
+        yield Section("answer", [answer, size, *understood])
         yield Section("columns", _short(self.columns))
         if self.balance:
             yield Section("balance", [self.balance])
@@ -135,10 +132,11 @@ def doctor(
     """
     file = str(source) if isinstance(source, str | os.PathLike) else "FILE"
     text = TextFormat(delimiter, quote, decimal, encoding, sheet, skip_rows, where, guess=True)
+    guessed: dict[str, Any] = {}  # options that the file needs and that were not given
     with ExitStack() as stack:
         table = stack.enter_context(open_source(source, query, Machine(), text))
         if isinstance(table, DuckTable):
-            guessed = dict(table.files.files[0].guessed) if table.files is not None else {}
+            guessed |= table.files.files[0].guessed if table.files is not None else ()
             text = replace(text, **guessed)
             table = table.copied(table.columns)
         elif isinstance(table, MemoryTable) and table.native is not None:
@@ -150,7 +148,7 @@ def doctor(
             table = stack.enter_context(open_source(relation, None, Machine(), TextFormat(where=where)))
         else:
             raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
-        return _Examination(table, label, pos_label, text, file).diagnosis()
+        return _Examination(table, label, pos_label, text, file, guessed).diagnosis()
 
 
 def _score_row(ev: Any, kind: str) -> dict[str, Any]:
@@ -170,11 +168,17 @@ def _quoted(word: str) -> str:
 
 
 class _Examination:
-    def __init__(self, table: DuckTable, label: str | None, pos_label: Any, text: TextFormat, file: str) -> None:
+    def __init__(
+        self, table: DuckTable, label: str | None, pos_label: Any, text: TextFormat, file: str, guessed: dict[str, Any]
+    ) -> None:
         self.table, self.pos_label, self.text, self.decimal = table, pos_label, text, text.decimal
         self.file = f"./{file}" if file.startswith("-") else file  # not an option of the command
         self.findings: list[str] = []
         self.say = self.findings.append
+        for option, value in guessed.items():
+            lines = option == "skip_rows"
+            what = f"{pluralize(value, 'line')} above the header" if lines else f"the table is in the sheet {value!r}"
+            self.say(f"{what}: --{option.replace('_', '-')} {_quoted(str(value))}")
         self._leave_out_totals()
         table = self.table
         self.many_labels = False
@@ -187,9 +191,9 @@ class _Examination:
         self.counts = self._count_columns() if label is None and pos_label is None else None
         if pos_label is None and self.counts is None:
             try:
-                self.classes = find_class_columns(table, label, None, None)
-            except InputError as error:  # several models, or several columns that could be the label
-                self.say(error.problem)
+                self.classes = find_class_columns(table, label, None, None, several=True)
+            except InputError as error:  # several columns that could be the label
+                self.say(error.but(remedy="").render(_COMMAND_LINE))
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
         # The values of a label, as they are with --ignore-case; more than two are no label of two classes.
         words = [p.name for p in self.profiles if p.sort == rules.WORD and 2 <= p.distinct <= _LABELS]
@@ -218,15 +222,10 @@ class _Examination:
         # a score has: what ranks the labels beyond chance is a score, either way round; the others may be clusters.
         whole = [p.name for p in ranking if p.whole and not p.is_index and p.distinct > _SEGMENTS]
         self.markers = [name for name in whole if name not in self.scores]
-        self.chosen = self.scores  # for the command
+        self.chosen = list(self.classes.models if self.classes else ()) or self.scores  # for the command
 
     def _leave_out_totals(self) -> None:
-        """Tell of what stands above the table; find a row of totals below it, and leave it out by a condition."""
-        if self.text.skip_rows:
-            self.say(f"{pluralize(self.text.skip_rows, 'line')} above the header: --skip-rows {self.text.skip_rows}")
-        if self.text.sheet is not None:
-            sheet = str(self.text.sheet)
-            self.say(f"the table is read from the sheet {sheet!r}: --sheet {shlex.quote(sheet)}")
+        """Find a row of totals below the table, and leave it out by a condition."""
         texts = [column for column in self.table.columns if column.kind == "text"]
         if not texts or self.text.where is not None or len(texts) > _EXAMINED:
             return
@@ -369,7 +368,8 @@ class _Examination:
         there = max(p.rows - p.missing, 1)
         if p.is_number and p.low >= 0 and p.name.casefold().strip() in _WEIGHTS:
             roles.append("weight")
-        categories = p.sort == rules.WORD or p.whole or p.sort == rules.TRUTH
+        categories = (p.sort == rules.WORD and not p.notation) or p.whole or p.sort == rules.TRUTH
+        categories &= self.classes is None or p.name not in self.scores
         if categories and 2 <= p.distinct <= _SEGMENTS and p.name not in self.labels:
             roles.append("segment")
         elif categories and (p.name not in self.scores or _words_for_rows(p.name)):
@@ -397,7 +397,7 @@ class _Examination:
         )
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
-            self.say(f"several classes: {self.classes.found_by} ({listed(self.classes.scores, 4)})")
+            self.say(f"several classes: {self.classes.found_by} ({listed(self.chosen, 4)})")
         self.many_labels = len(counted) > 2
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
@@ -443,7 +443,10 @@ class _Examination:
                 gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
                 self.say(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
-                self.say(f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}")
+                weight = f"--weight {_quoted(p.name)}"
+                self.say(f"{p.name!r} may be a weight (how many cases a row represents): if so, add {weight}")
+            if p.notation == CURRENCY:
+                self.say(f"{p.name!r} contains {CURRENCY}, which are not numbers: {rules.NO_CURRENCY}")
             if p.is_nearly_number:
                 self.say(f"{p.name!r} contains numbers except in {pluralize(p.strange, 'cell')}; correct them")
 
@@ -494,9 +497,9 @@ class _Examination:
         if self.label is None:
             return self._line(["doctor", self.file, "--label", self.labels[0]]) if self.labels else ""
         tried = [self.chosen] if self.chosen else []
-        if self.classes is None and len(self.chosen) > 1:
+        if (self.classes is None or self.classes.models) and len(self.chosen) > 1:
             tried += [[name] for name in self.chosen]
-        problem = "no column of numbers could be the score"
+        problem = "no score could be read" if self.scores else "no column of numbers could be the score"
         for usable in tried:
             try:
                 return self._line(self._checked(usable))
@@ -514,7 +517,8 @@ class _Examination:
     def _checked(self, usable: Sequence[str]) -> list[str]:
         """The words of the command, after its columns were read as it will read them; an error where it would fail."""
         assert self.label is not None
-        holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
+        names = (self.label, *(usable if self.classes is None else self.scores))
+        holes = any(p.missing and p.name in names for p in self.profiles)
         how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
         how |= {"interval": None, "progress": False}
         words = ["--label", self.label]
@@ -526,6 +530,7 @@ class _Examination:
             words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
             words += ["--ignore-case"] if self.ignore_case else []
             words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
+        if self.classes is None or self.classes.models:
             words += [part for name in usable for part in ("--score", name)]
             columns = list(usable) if len(usable) > 1 else usable[0]
         several = isinstance(columns, list)

@@ -10,6 +10,8 @@ import ast
 import contextlib
 import re
 import shlex
+import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -199,6 +201,14 @@ def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
 def changed(name: str, said: str) -> InputError:
     """A source that gave other rows when it was read again."""
     return InputError(None, f"{name} changed while it was read: {said}", "save what is random or still being written")
+
+
+def warn(message: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's own code from which the library was called."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(PYTHON.fill(message), kind, stacklevel=depth)
 
 
 class LabelWarning(UserWarning):

@@ -25,7 +25,7 @@ from .inference.intervals import Estimates, check_method_exists
 from .quotas import Quotas, quota_sizes, resolve_quota, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Sample, Worth, renumber
-from .table import ByMeasure, DictResult, HasReport, HasSegments, PicklesFields, Table, format_value, values_of
+from .table import ByMeasure, DictResult, HasReport, HasSegments, PicklesFields, Table, in_sentence, values_of
 from .types import Labels, MeasureLike
 from .validate import checked
 
@@ -339,16 +339,15 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
     """What looks wrong with the scores of some models, in the terms of a front end."""
     sentences: list[str] = []
     cutless = [ev for ev in evaluations if any(_lacks_threshold(spec, ev.threshold) for spec in ev.specs.values())]
-    ends = {ev.name: tuple(map(format_value, ev.ranking.score[[-1, 0]].astype(float).tolist())) for ev in evaluations}
+    ends = {ev.name: tuple(map(in_sentence, ev.ranking.score[[-1, 0]].astype(float).tolist())) for ev in evaluations}
     for ev in evaluations:
         auc = ev.estimates.get("roc_auc")
         if auc is not None and auc.high < 0.5:
-            low, high = map(format_value, auc.interval)
             sentences.append(
-                f"{verbatim(ev.name)} ranks significantly worse than chance (AUC {format_value(auc.value)}, "
-                f"{auc.level:.0%} interval {low} to {high}): are these scores of the other class? Try the other label "
-                "as the positive one ({pos_label}), or change the sign of the scores ({negate}; of counts, in the "
-                "query)."
+                f"{verbatim(ev.name)} ranks significantly worse than chance (AUC {auc.value:.3f}, "
+                f"{auc.level:.0%} interval {auc.low:.3f} to {auc.high:.3f}): are these scores of the other class? Try "
+                "the other label as the positive one ({pos_label}), or change the sign of the scores "
+                "({negate}; of counts, in the query)."
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(
@@ -367,7 +366,7 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         if at is not None and at != DEFAULT_THRESHOLD and not scores[-1] <= at <= scores[0]:
             taken = "nobody" if at > scores[0] else "everybody"
             ranges = f"{verbatim(ev.name)} ({' to '.join(ends[ev.name])})"
-            sentences.append(f"The threshold {format_value(at)} lies beyond all scores of {ranges}: it takes {taken}.")
+            sentences.append(f"The threshold {in_sentence(at)} lies beyond all scores of {ranges}: it takes {taken}.")
     for ev in evaluations:
         if isinstance(ev.rows, BatchRows):
             if ev.rows.n_units < 2:
@@ -378,7 +377,11 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
                 )
             sentences.append("" if ev.quota is None else getattr(ev.at(quota=ev.quota), "note", ""))
         if isinstance(ev.rows, RowEvidence) and ev.rows.buckets is not None:
-            sentences += map(verbatim, ev.rows.buckets.words(ev.specs, ev.estimates))
+            of = f"{ev.name}: " if len(evaluations) > 1 else ""
+            sentences += (verbatim(of + sentence) for sentence in ev.rows.buckets.words(ev.specs, ev.estimates))
+            if ev.rows.batched or ev.by_segment is not None:
+                parts = "one threshold for all batches" if ev.rows.batched else "the segments' places on one list"
+                sentences.append(f"Cases of {parts} are counted at the middle of their bucket, and so approximately.")
         if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
             expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
             sentences.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .catalogue.chance import chance_and_perfect
 from .catalogue.compute import compute, plan_sweeps, why_inapplicable
-from .catalogue.declare import Spec, ratio
+from .catalogue.declare import Spec, parse_measure, ratio
 from .decide.selection import hits_at
 from .errors import InputError, different_lengths, listed, look_up, show
 from .estimate import Estimate
@@ -516,7 +516,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     voters: int = 1
     expected: Estimate | None = None
     optimism: float = float("nan")
-    held_out: Table = field(default_factory=lambda: Table([], "Held-out marks"))
+    held_out: Table = field(default_factory=lambda: Table([], "On rows that did not order the models"))
     classes: tuple[int, int] = (0, 0)
     scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
@@ -573,7 +573,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             a, b = one[both], two[both]
             varies = len(a) > 1 and a.min() < a.max() and b.min() < b.max()
             columns[other].append(float(np.corrcoef(a, b)[0, 1]) if varies else float("nan"))
-        return Table(columns, "Correlation of the marks")
+        return Table(columns, "Correlation of the measures")
 
     @checked
     def score(self, models: Mapping[str, Any]) -> Floats:
@@ -619,11 +619,17 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         e = self.expected
         if e is None:
             return ""
-        best = "Use the best model alone" if self.voters == 1 else f"Average the best {self.voters} models"
-        summary = f"{best}: expect {self.chosen_by} {format_value(e.value)}"
+        best = f"Use {self.order[0]} alone" if self.voters == 1 else f"Average the best {self.voters} models"
+        judge, shown = parse_measure(self.chosen_by), format_value
+        what = f"{self.chosen_by.upper() if len(self.chosen_by) < 4 else self.chosen_by} {shown(e.value)}"
+        if judge.measure.name == "hit_rate" and isinstance(judge.quota, int | float):
+            places = resolve_quota(judge.quota, sum(self.classes))
+            shown = lambda value: f"{places * value:,.0f}"  # noqa: E731
+            what = f"{shown(e.value)} hits in {pluralize(places, 'place')}"
+        summary = f"{best}: expect {what} on new rows"
         if e.low == e.low:
-            summary += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
-        return f"{summary}, after subtracting {format_value(self.optimism)} of optimism"
+            summary += f" ({e.level:.0%} interval {shown(e.low)} to {shown(e.high)})"
+        return summary
 
     def sections(self) -> list[Section]:
         """How many models to average, and the marks of every number of them."""
@@ -717,7 +723,7 @@ def _choose_voters(
     sides = [np.flatnonzero(side) for side in (positive, ~positive)]
     folds = min([folds, *(len(side) for side in sides)])
     if folds < 2:
-        return 1, Table([], "Held-out marks"), None, float("nan")
+        return 1, Table([], "On rows that did not order the models"), None, float("nan")
     fold, rng = np.empty(n, np.int64), np.random.default_rng([seed, 11])
     for side in sides:
         fold[side] = rng.permutation(np.arange(len(side)) % folds)
@@ -775,7 +781,7 @@ def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) 
         best = (top / top.sum(axis=0)).mean(axis=1)
     ends = (np.clip(on_folds + side * reach * spread, *judge.measure.range) for side in (-1, 1))
     columns = {str(judge): on_folds, **dict(zip(("low", "high"), ends, strict=True)), "best": best}
-    return Table({"models": np.arange(1, len(on_folds) + 1), **columns}, "Held-out marks")
+    return Table({"models": np.arange(1, len(on_folds) + 1), **columns}, "On rows that did not order the models")
 
 
 def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:

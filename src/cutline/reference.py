@@ -24,9 +24,9 @@ PARAMETERS: dict[str, str] = {
     "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is an error. None: "
     "all others, with a warning if there are several.",
     "worth": "What each row is worth if it is a hit: an amount, an order value, tonnes; not negative. It adds "
-    "``value_captured``, ``value_recall`` and ``value_per_place`` to the measures.",
-    "cut_by": "Which list the measures of worth cut: that of the ``'score'``, of ``'value'`` (score × worth), or of "
-    "``'value_per_cost'`` (score × worth / cost).",
+    "``value_captured``, ``value_recall`` and ``value_per_place`` to the measures of an evaluation.",
+    "cut_by": "Which list is cut, in an evaluation by the measures of worth: that of the ``'score'``, of ``'value'`` "
+    "(score × worth), or of ``'value_per_cost'`` (score × worth / cost).",
     "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
     "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for "
     "counts of equal rows, whose intervals would be too long: see ``positives``.",
@@ -36,7 +36,7 @@ PARAMETERS: dict[str, str] = {
     "sql.label": "The column with the real outcome.",
     "sql.score": "The column with the score, or a list of two, which are counted jointly.",
     "sql.dialect": "The warehouse: ``postgres``, ``snowflake``, ``bigquery``, ``clickhouse``, ``trino``, "
-    "``databricks``, ``redshift``, ``tsql``, ``mysql``, ``sqlite``, ``duckdb``, or another name that sqlglot knows.",
+    "``databricks``, ``redshift``, ``tsql``, ``mysql``, ``mariadb``, ``sqlite``, ``duckdb`` …",
     "sql.buckets": "How many buckets there are: 65,536 by default, 256 for each of two scores.",
     "sql.by": "The column, or columns, that define segments.",
     "sql.batch": "The column that defines batches.",

@@ -545,9 +545,9 @@ class SegmentDifferences(HasSections, Table):
 
     @property
     def why_untested(self) -> str:
-        """Why no difference was tested."""
-        left_out = (f"{key} {why}" for key, why in self.left_out.items())
-        return "; ".join(dict.fromkeys([*(row["method"] for row in self), *left_out]))
+        """Why no difference was tested; if no measure could be compared, why not."""
+        left_out = f"{', '.join(self.left_out)} ({'; '.join(dict.fromkeys(self.left_out.values()))})"
+        return "; ".join(dict.fromkeys(row["method"] for row in self)) or left_out
 
     def sections(self) -> list[Section]:
         """Which segments differ, and the differences."""

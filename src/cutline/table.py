@@ -19,9 +19,13 @@ from .reference import documented
 from .types import Axes, FilePath
 from .validate import checked
 
-# Signs that are commands of LaTeX, as it prints them.
-_LATEX = str.maketrans({**{sign: f"\\{sign}" for sign in "&%$#_{}"}, "\\": r"\textbackslash ", "−": "$-$"})
-_LATEX |= str.maketrans({"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+# Signs that are commands of LaTeX, or that pdflatex does not know, as it prints them.
+_MATH = {"−": "-", "√": r"\surd", "×": r"\times", "·": r"\cdot", "±": r"\pm", "∞": r"\infty", "→": r"\to"}
+_MATH |= {"≤": r"\leq", "≥": r"\geq", "≈": r"\approx", "↑": r"\uparrow", "↓": r"\downarrow"}
+_MATH |= {sign: sign for sign in "<>|"} | {sign: f"^{plain}" for sign, plain in zip("⁺⁻²", "+-2", strict=True)}
+_LATEX = str.maketrans({sign: f"${command}$" for sign, command in _MATH.items()})
+_LATEX |= str.maketrans({**{sign: f"\\{sign}" for sign in "&%$#_{}"}, "\\": r"\textbackslash ", "–": "--"})
+_LATEX |= str.maketrans({"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"})
 
 
 @documented
@@ -211,6 +215,14 @@ class DictResult(PicklesFields):
 class TabularResult(HasRows, PicklesFields):
     """A result that hands out its rows."""
 
+    def to_latex(self) -> str:
+        """The rows as a LaTeX table for the package ``booktabs``; of measures only values and intervals."""
+        rows = self.to_dicts()
+        if rows and {"measure", "low"} <= set(rows[0]):
+            shown = [name for name in ("segment", "model", "measure", "value", "low", "high") if name in rows[0]]
+            rows = [{name: row[name] for name in shown} for row in rows]
+        return Table(rows).to_latex()
+
 
 @documented
 class HasSections:
@@ -281,7 +293,8 @@ class HasReport(HasSections):
         Kinds of one or several models: roc (the default), precision_recall, found (at a quota), gain, lift, hit_rate,
         qrecall, tpr_fpr, histogram (of one model), reliability, calibration (of one model), net_benefit, expected_cost,
         dominance (of several), forest, batches (with ``quota=`` for another one), list_size (hits at a ``quota=`` by
-        the size of the list). Of segments: segments (the values of a ``measure=`` with their intervals).
+        the size of the list). ``simultaneous=True`` gives curves a band for all points at once. Of segments: segments
+        (the values of a ``measure=`` with their intervals).
         Of several classes: confusion (the default), risk_coverage, calibration.
         """
         from .present.plots import plot
@@ -333,6 +346,19 @@ class MappingResult(TabularResult, Mapping[K, V]):
     def __len__(self) -> int:
         return len(self.evaluations)
 
+    def to_latex(self) -> str:
+        """Values and intervals as LaTeX (``booktabs``); those of models side by side, then the models' differences."""
+        differences, parts = getattr(self, "differences", None), dict[Any, Any](self.evaluations)
+        if not isinstance(differences, Table):
+            return super().to_latex()
+        keys, pairs = next(iter(parts.values())).estimates, []
+        for d in differences:
+            gap = Estimate(d["measure"], d["difference"], d["low"], d["high"])
+            row = {"measure": d["measure"], "models": f"{d['a']} − {d['b']}", "difference": gap}
+            pairs.append({**row, "p (Holm)": p_value(d["p_adjusted"])})
+        models = [{"measure": key, **{name: ev.estimates[key] for name, ev in parts.items()}} for key in keys]
+        return "\n\n".join(Table(rows).to_latex() for rows in (models, pairs) if rows)
+
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -380,11 +406,6 @@ class ByMeasure(TabularResult):
             metrics |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
         return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
-    def to_latex(self) -> str:
-        """The measures with their intervals as a LaTeX table, for the package ``booktabs``."""
-        shown = ("measure", "value", "low", "high")
-        return Table([{name: row[name] for name in shown} for row in self.to_dicts()]).to_latex()
-
     def __contains__(self, name: object) -> bool:
         try:
             return isinstance(name, str) and self[name] is not None
@@ -427,17 +448,29 @@ def format_value(value: Any) -> str:
         return format_value(value.value) + ends
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int | float) and value < 0:
+        return f"−{format_value(-value)}"
     if isinstance(value, float):
-        if not math.isfinite(value):
-            return "∞" if value > 0 else "−∞"
-        if value == int(value) and abs(value) < 1e15:
+        if value == math.inf:
+            return "∞"
+        if value == int(value) and value < 1e15:
             return f"{int(value)}"
-        if 1e-3 <= abs(value) < 1e4:
+        if 1e-3 <= value < 1e4:
             return f"{value:.4f}"
-        if 1e-9 < abs(value) < 1e-3:  # four digits without an exponent
-            return f"{value:.{3 - math.floor(math.log10(abs(value)))}f}"
-        return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+        if 1e-9 < value < 1e-3:  # four digits without an exponent
+            return f"{value:.{3 - math.floor(math.log10(value))}f}"
+        return f"{value:.0f}" if 1e4 <= value < 1e15 else f"{value:.4g}"
     return str(value)
+
+
+def with_minus(number: str) -> str:
+    """A written number with a real minus, if it is negative."""
+    return f"−{number[1:]}" if number.startswith("-") else number
+
+
+def in_sentence(value: float) -> str:
+    """A number in a sentence: up to six digits, without zeros at the end."""
+    return with_minus(f"{value:.6g}") if math.isfinite(value) else format_value(float(value))
 
 
 def count(value: float) -> str:
@@ -463,8 +496,16 @@ def joined(names: Sequence[str], word: str = "and") -> str:
 
 
 def ends(low: float, high: float) -> str:
-    """An interval in a cell of its own; empty where there is none."""
-    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
+    """An interval in a cell of its own, both ends with the same decimals; empty where there is none.
+
+    >>> ends(0.0001942, 0.0105), ends(-0.5, 1.0)
+    ('0.0002 to 0.0105', '−0.5000 to 1')
+    """
+    broken = [x for x in (low, high) if math.isfinite(x) and x != int(x) and abs(x) > 1e-9]
+    decimals = min((len(format_value(x).partition(".")[2]) for x in broken), default=0)
+    decimals = max([decimals, *(-math.floor(math.log10(abs(x))) for x in broken)])  # no end is rounded to 0
+    shown = (with_minus(f"{x:.{decimals}f}") if x in broken else format_value(x) for x in (low, high))
+    return " to ".join(shown) if low == low else ""
 
 
 def count_range(low: float, high: float) -> str:
@@ -473,9 +514,11 @@ def count_range(low: float, high: float) -> str:
     return shown.replace("-", "−")
 
 
-def p_value(value: float) -> str:
-    """A p-value as it is printed."""
-    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
+def p_value(value: float, least: float = 0.0, *, named: bool = False) -> str:
+    """A p-value as it is printed, ``named`` in a sentence; ``least``: the smallest that simulations can give."""
+    exact = "–" if value != value else f"{value:.3f}"
+    bound = f"≤ {least:.2g}" if 0.0 < value <= least else "< 0.001" if value < 0.001 else ""
+    return f"p {bound or f'= {exact}'}" if named else bound or exact
 
 
 def round_up(value: float) -> int:
@@ -530,12 +573,14 @@ def text_table(
             shown.remove(spare)
             left_out.append(spare)
             excess -= widths[spare] + 2
-    for name in sorted(shown, key=lambda name: (name not in right, -widths[name])):  # heads of numbers first
-        if excess > 0:
-            whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
-            narrow = max([widths[name] - excess, *map(len, [*whole, *heads[name].split()])])
-            excess -= widths[name] - narrow
-            widths[name] = narrow
+    for least in (None, 3):  # at last, heads of numbers are broken inside their words
+        for name in sorted(shown, key=lambda name: (name not in right, -widths[name])):  # heads of numbers first
+            if excess > 0 and (name in right or least is None):
+                whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
+                whole = [*whole, *(word[:least] for word in heads[name].split())]
+                narrow = max([widths[name] - excess, *map(len, whole)])
+                excess -= widths[name] - narrow
+                widths[name] = narrow
     headed = excess > 0 and group in shown[1:] + shown[:-1]
     if headed:  # a line of its own above its rows
         shown.remove(group)

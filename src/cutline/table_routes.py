@@ -14,7 +14,7 @@ from .evaluation import Evaluation, check_batch_options
 from .segments import SegmentComparison, Segments, counted_evidence, in_segments
 from .sources.arrays import check_worth_given, make_sample
 from .sources.class_matrix import find_class_columns, models_of_classes, read_classes
-from .sources.counts import CountColumns, Counted, CountTable, describe_counts, read_counts
+from .sources.counts import CountColumns, Counted, CountTable, describe_counts, merged, read_counts
 from .sources.duckdb import DuckTable, Machine
 from .sources.file_formats import TextFormat
 from .sources.frames import LoadedColumns, MemoryTable, frame_of
@@ -75,9 +75,7 @@ def _answer_counts(table: Any, call: VerbCall) -> Any:
         call.refuse("score", "by", "batch", "worth", why="is already in the description of these counts")
     if call.compares:
         return _compare_counts(table, call, by)
-    counted = read_counts(table, columns, **call.pick("missing", "decimal"))
-    if counted.second is not None:
-        raise InputError("score", "is two scores, which were counted jointly", "use compare()")
+    counted = merged([read_counts(table, columns, **call.pick("missing", "decimal"))])
     if isinstance(call.y_true, CountTable):
         counted = replace(counted, dropped=counted.dropped + call.y_true.dropped)
     name = call.name or (columns and columns.score) or counted.described.get("score") or "model"

@@ -359,7 +359,7 @@ def check(
     """
     from .verdict import check_conditions, parse_condition
 
-    if options:
+    if options or not hasattr(evaluation, "specs"):
         parsed = [parse_condition(condition) for condition in conditions]
         verb: Any = compare if any(condition.models for condition in parsed) else evaluate
         evaluation = verb(evaluation, **{"measures": [condition.measure for condition in parsed], **options})

@@ -180,9 +180,10 @@ class Verdict(PicklesFields):
 
     @property
     def rival(self) -> Difference | None:
-        """The closest of the rivals."""
-        rivals = self.rivals.values()
-        return min(rivals, key=lambda d: abs(d.difference)) if rivals else None
+        """The closest of the rivals; if some differ by less than the margin, the closest of the others."""
+        rivals = list(self.rivals.values())
+        undecided = [d for d in rivals if d.verdict != "equivalent"] or rivals
+        return min(undecided, key=lambda d: abs(d.difference), default=None)
 
     @property
     def tied(self) -> list[str]:
@@ -196,22 +197,19 @@ class Verdict(PicklesFields):
         if self.status == "clear":
             return f"use {self.best}"
         if self.status == "equivalent":
-            return f"{joined(sorted([self.best, *self.tested]), 'or')}, which differ by less than the margin"
+            return f"{joined(sorted([self.best, *self.tested]))} differ by less than the margin"
         if len(self.tied) > 1:
-            return f"{joined(self.tied, 'or')}, which are tied"
+            return f"{joined(self.tied)} are tied"
         return f"{self.best} is ahead, but not clearly" if self.status == "cannot tell" else f"{self.best} is ahead"
 
     @property
     def cases_needed(self) -> float | None:
-        """The number of cases like these that detect a difference between the best model and every rival (the rival
-        that needs the most) with 80% power: a difference of the margin, or else of the observed size. None if there is
-        no rival, or if no number can be given for one of them.
+        """The number of cases like these that detect a difference between the best model and ``rival`` with 80% power:
+        a difference of the margin, or else of the observed size. None if there is no rival, or no number can be given.
         """
-        if self.status not in ("cannot tell", "level"):
-            return None
-        needed = [cases_needed(d) for d in self.rivals.values() if d.verdict != "equivalent"]
-        numbers = [cases for cases in needed if cases is not None]
-        return max(numbers) if numbers and len(numbers) == len(needed) else None
+        rival = self.rival
+        undecided = rival is not None and rival.verdict != "equivalent" and self.status in ("cannot tell", "level")
+        return cases_needed(rival) if undecided else None  # type: ignore[arg-type]
 
     def need(self, write: Callable[[float], str] = format_value) -> str:
         """The number of cases needed, in words; empty where no number can be given. ``write``: a margin in words."""
@@ -219,6 +217,7 @@ class Verdict(PicklesFields):
         if cases is None or rival is None:
             return ""
         size = "the observed size" if rival.margin is None else write(rival.margin)
+        size += f" from {rival.b}" if len(self.differences) > 1 else ""
         return f"you would need about {pluralize(round_up(cases), 'case')} to detect a difference of {size} (80% power)"
 
     @property
@@ -263,16 +262,17 @@ class Verdict(PicklesFields):
             alone = "it cannot be compared: no other model has a value"
             why = next((f": {d.method}" for d in self.differences.values() if d.method), " without intervals")
             return alone if len(self.without_value) == len(self.differences) else f"differences are not tested{why}"
+        others, several = joined(list(self.tested)), len(self.tested) > 1
         if rival is None:
-            others = ", ".join(self.tested)
-            return f"the difference from {others} is statistically significant{self.adjusted}"
+            differ = f"differences from {others} are" if several else f"difference from {others} is"
+            return f"the {differ} statistically significant{self.adjusted}"
         if status == "equivalent":
             margin = write(math.nan if rival.margin is None else rival.margin)
-            return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
+            return f"{others} {'differ' if several else 'differs'} by less than {margin}"
         need = self.need(write)
         cases = f"; {need}" if need else ""
         if status == "level":
-            return f"tied with {rival.b}{cases}"
+            return f"tied with {joined([name for name in self.tied if name != self.best])}{cases}"
         why = f": {rival.note}" if rival.note else self.adjusted
         return f"ahead of {rival.b}, but the difference could be chance{why}{cases}"
 

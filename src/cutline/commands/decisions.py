@@ -17,7 +17,7 @@ from ..errors import InputError, listed, show
 from ..runtime import is_stream, write_whole
 from ..table import Table
 from . import options as o
-from .options import choice, column, command, option, share
+from .options import choice, column, command, option, refuse, share
 from .output import Report, emit, note, settings_line
 from .reading import load, load_models, one_score, opened
 
@@ -65,16 +65,14 @@ def cut(asked: CutArguments) -> Report:
         made.save(asked.output, score=loaded.score)
         note(f"cut: {asked.output}")
     settings = {"rows": len(loaded.rows), **goal, "seed": asked.seed}
-    document = lambda: {**made.to_dict(), "here": made.point.to_dict()}  # noqa: E731
+    here = made.point.to_dict() if loaded.columns.label else {**made.point.to_dict(), "pearson": None}  # of counts
+    document = lambda: {**made.to_dict(), "here": here}  # noqa: E731
     return Report(made, loaded.facts, settings, document, made.here.to_dicts)
 
 
 class PlanArguments(
     o.Arguments,
-    takes=[
-        *(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "cluster", *o.DRAWN),
-        *(*o.READING, *o.PRINTED, *o.PLOT),
-    ],
+    takes=[*(*o.ONE_MODEL, *o.LABELS, "quota", "cut_by", "cluster", *o.DRAWN), *(*o.READING, *o.PRINTED, *o.PLOT)],
 ):
     """The options of ``plan``."""
 
@@ -233,7 +231,9 @@ class VoteArguments(
 ):
     """The options of ``vote``."""
 
-    rank_by: str = option("Measure that orders the models.", default="pem", show_default=True, metavar="NAME")
+    rank_by: str | None = option(
+        "Measure that orders the models (default: pem; with --quota, hit_rate).", metavar="NAME"
+    )
     folds: int = option("Folds for choosing the number of models.", default=5, show_default=True)
     resamples: int = option("Bootstrap resamples.", default=200, show_default=True)
 
@@ -246,14 +246,16 @@ class VoteArguments(
 """,
 )
 def vote(asked: VoteArguments) -> Report:
-    """Average the scores of the best models: choose how many on held-out rows, and estimate the result."""
-    from ..papers import selective_voting
+    """Average the scores of the best models; choose how many, with --quota for the hits in these places."""
+    from ..papers import DEFAULT_MARKS, selective_voting
 
     loaded = load_models(asked, asked.scores)
-    how: dict[str, Any] = {"rank_by": asked.rank_by, "folds": asked.folds, "quota": asked.quota}
+    how: dict[str, Any] = {"rank_by": asked.rank_by or "pem", "folds": asked.folds, "quota": asked.quota}
+    if asked.quota is not None:  # the hits in these places, instead of the average over all quotas
+        how |= {"rank_by": asked.rank_by or "hit_rate", "marks": ["hit_rate", *DEFAULT_MARKS[1:]]}
     made = selective_voting(loaded.rows.positive, loaded.rows.scores, **how, **asked.drawn)
 
-    settings = {"rows": len(loaded.rows), "rank_by": asked.rank_by, "resamples": asked.resamples}
+    settings = {"rows": len(loaded.rows), "rank_by": how["rank_by"], "resamples": asked.resamples}
     return Report(made, loaded.facts, settings, made.to_dict, made.marks.to_dicts)
 
 
@@ -302,11 +304,13 @@ def label_plan(asked: LabelPlanArguments) -> Report:
 
 
 class SelectArguments(
-    o.Arguments, takes=["file", "score", "negate", "batch", "seed", *o.READING, "output", "quota", "quiet"]
+    o.Arguments,
+    takes=["file", "score", "negate", "worth", "batch", "seed", *o.READING, "output", "quota", "cut_by", "quiet"],
 ):
     """The options of ``select``."""
 
     quota: int | float | None = option("Places: 200 or 5%.", callback=o.parsed(o.read_quota), metavar="N|P%")
+    cost: str | None = column("With --worth: column with what each row costs.")
     cut: str | None = option("Apply a cut file (see: cutline cut).", type=o.InputFile(), metavar="PATH")
     ties: Any = choice(
         "If scores tie at the cut: draw at random, take all, or take none.",
@@ -322,6 +326,7 @@ class SelectArguments(
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
   cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
+  cutline select claims.csv --score p --quota 100 --worth amount --cut-by value -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
 """,
 )
@@ -340,19 +345,27 @@ def select(asked: SelectArguments) -> None:
     quota, batch, seed = asked.quota, asked.batch, asked.seed
     if (quota is None) == (asked.cut is None):  # exactly one
         raise InputError(None, "give either --quota or --cut", "")
-    if batch is not None and quota is None:
-        raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
+    if quota is None:
+        refuse(
+            asked,
+            ("batch", "worth", "cost", "cut_by"),
+            "goes with a {quota}",
+            "leave it out, or give the {quota} alone",
+        )
     cut = None if asked.cut is None else read_cut_file(asked.cut)
     output_kind(asked.output)
     with opened(asked) as table:
         score = asked.score
         if score is None and cut is not None and cut.get("score") in table.named:
             score = str(cut["score"])
-        score = one_score(table, score)
-        rows = load(table, asked, None, [score])
+        worth = {role: table.column(name, role).name for role, name in asked.named("worth", "cost").items()}
+        score = one_score(table, score, [*worth.values(), batch])
+        rows = load(table, asked, None, list(dict.fromkeys([score, *worth.values()])))
         if cut is None:
             assert quota is not None
-            chosen = select_rows(rows.scores[score], quota, ties=asked.ties, seed=seed, batch=rows.batch)
+            how: dict[str, Any] = {name: rows.scores[column] for name, column in worth.items()}
+            how |= {"ties": asked.ties, "seed": seed, "batch": rows.batch, "cut_by": asked.cut_by}
+            chosen = select_rows(rows.scores[score], quota, **how)
         else:
             chosen = above(rows.scores[score], cut["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
@@ -365,7 +378,7 @@ def select(asked: SelectArguments) -> None:
         note(f"note: {who} score lies above the cut {cut['threshold']:g}: are the scores on the scale of the cut file?")
     if cut is not None and cut.get("score") not in (None, score):
         note(f"note: the cut was made for the score {cut['score']!r}, and {score!r} is used here")
-    how: dict[str, Any] = {} if batch is None else {"batch": batch}
+    how = {**worth, **asked.named("batch", *(["cut_by"] if worth else []))}
     how |= {"quota": chosen.quota, "ties": asked.ties, "seed": seed} if cut is None else {"cut": asked.cut}
     note(settings_line(file=asked.file, score=score, rows=len(rows), **how))
     if asked.output is not None:

@@ -13,16 +13,7 @@ from ..table import Section, as_plain, pluralize
 from . import options as o
 from .options import COMMAND_LINE, argument, column, command, option, refuse
 from .output import Report, note
-from .reading import (
-    choose_columns,
-    counts_named,
-    facts_of,
-    load_models,
-    negative_labels,
-    one_score,
-    opened,
-    say_read,
-)
+from .reading import choose_columns, counts_named, facts_of, load_models, negative_labels, one_score, opened, say_read
 
 _STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 _MODELS = ("file", "label", "scores", "negate", "positives", "negatives", "rows")
@@ -266,9 +257,9 @@ def _report(
     settings = settings_of(whole, first.facts["rows"], asked.measures)
     sections = partial(result.sections, terms=COMMAND_LINE, **shown)
     absent = [kind for kind in ("positive", "negative") if first.facts.get(f"{kind}s", 1) == 0]
-    status = 2 if absent and not asked.measures and result is whole else 0
-    if status:  # then no ranking can be judged; there are measures that one class is enough for
-        note(f"error: there are no {absent[0]} cases, so the ranking cannot be evaluated; name measures with --measure")
+    if absent and not asked.measures and result is whole:
+        problem = f"there are no {absent[0]} cases, so the ranking cannot be evaluated"
+        raise InputError(None, problem, "name measures that one class is enough for with {measures='brier_score'}")
 
     how: dict[str, Any] = {}
     if few:
@@ -294,7 +285,7 @@ def _report(
     def content() -> dict[str, Any]:
         return {**document(), **{name: as_plain(others) for name, others in also.items()}}
 
-    return Report(result, facts, settings, content if also else document, rows, sections, more, page, draw, status)
+    return Report(result, facts, settings, content if also else document, rows, sections, more, page, draw)
 
 
 def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -323,10 +314,7 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, facts: dict[str, An
     seg = seg.shown_with(order=asked.order or (list(seg) if asked.ordered else None))
 
     def document() -> dict[str, Any]:
-        content: dict[str, Any] = seg.to_dict()
-        if seg.shared is not None:
-            content["one_list"] = seg.shared.to_dict()
-        return content
+        return {**seg.to_dict(), **({} if seg.shared is None else {"one_list": seg.shared.to_dict()})}
 
     more = ["--all (every measure and difference)", "--html report.html"]
     shown: dict[str, Any] = {"all_measures": asked.everything, "measures": asked.measures}
@@ -417,6 +405,7 @@ def compare(asked: CompareArguments) -> Report:
     each model, or --predicted the classes it predicted. FILE may also have joint counts of two models: the result of
     cutline sql with two scores, or with --positives a row for each pair of scores.
     """
+    from ..sources.class_matrix import find_class_columns
     from ..sources.profiles import is_pattern
     from ..verbs import compare as compare_models
 
@@ -426,11 +415,16 @@ def compare(asked: CompareArguments) -> Report:
         missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
         raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
     with opened(asked) as table:
-        patterns = len(asked.scores) > 1 and all(is_pattern(table, score) for score in asked.scores)
-        if asked.label is not None and (asked.predicted or (patterns and not asked.positive)):
+        counted = None if asked.predicted else counts_named(table, asked)
+        patterns = not asked.positive and all(is_pattern(table, score) for score in asked.scores)  # of each model
+        if patterns and not (asked.predicted or counted or (asked.label and asked.scores)):
+            classes = find_class_columns(table, asked.label, None, None, several=True)
+            if classes is not None and classes.models:
+                note(f"several classes: label {classes.label!r}, {classes.found_by} ({listed(classes.models)})")
+                asked.label, asked.scores = classes.label, asked.scores or classes.models
+        if asked.label is not None and (asked.predicted or (patterns and len(asked.scores) > 1)):
             return _compare_classes(table, asked, asked.label)  # a pattern for the columns of each model
         refuse(asked, ("predicted", "ordered", "order"), "is for several classes", "name each model's: --score 'a_*'")
-        counted = counts_named(table, asked)
         if counted is not None:
             refuse(asked, _OF_ROWS, "does not go with counts")
             taken: dict[str, Any] = {"score": list(asked.scores) or None, **asked.named(*o.COUNTS), **asked.request()}
@@ -541,22 +535,33 @@ def check(asked: CheckArguments) -> Report:
 
     conditions = [parse_condition(text) for text in asked.conditions]
     several = len(asked.scores) > 1 or any(condition.models for condition in conditions)
-    if several:
-        loaded = load_models(asked, asked.scores)
-    else:
-        asked.score = next(iter(asked.scores), None)
-        loaded = load_models(asked)
-    rows, measures = loaded.rows, list(dict.fromkeys(condition.measure for condition in conditions))
-    how: dict[str, Any] = {"measures": measures, "sample_weight": rows.weight, "threshold": asked.threshold}
-    how |= {"by": rows.segments, "batch": rows.batch, "clusters": rows.clusters, **asked.drawn}
-    if several:
-        result: Any = compare_arrays(rows.positive, rows.scores, **how)
-    else:
-        result = evaluate_arrays(*loaded.arrays, name=loaded.score, **how)
+    asked.score = None if several else next(iter(asked.scores), None)
+    measures = list(dict.fromkeys(condition.measure for condition in conditions))
+    how: dict[str, Any] = {"measures": measures, "threshold": asked.threshold, **asked.drawn}
+    result: Any = None
+    with opened(asked) as table:
+        counted = counts_named(table, asked)
+        if counted is not None:  # as they are: what buckets leave open counts
+            joint = several or "bucket_b" in table.names
+            taken = {"score": list(asked.scores) or None, **asked.named(*o.COUNTS)} if joint else {}
+            if not joint and counted.columns is not None:
+                taken = vars(counted.columns)
+            taken |= {"by": list(asked.by) or None, "batch": asked.batch, **asked.named("missing", "decimal")}
+            result = (compare_arrays if joint else evaluate_arrays)(table, **taken, **how)
+            facts, first = counted.facts, getattr(result, "overall", result)
+            n = getattr(first, "first", first).facts["rows"]
+    if result is None:
+        loaded = load_models(asked, asked.scores) if several else load_models(asked)
+        rows, facts, n = loaded.rows, loaded.facts, len(loaded.rows)
+        how |= {"sample_weight": rows.weight, "by": rows.segments, "batch": rows.batch, "clusters": rows.clusters}
+        if several:
+            result = compare_arrays(rows.positive, rows.scores, **how)
+        else:
+            result = evaluate_arrays(*loaded.arrays, name=loaded.score, **how)
     outcome = check_conditions(result, asked.conditions)
 
-    settings: dict[str, Any] = {"rows": len(rows), "level": asked.level, "resamples": asked.resamples}
+    settings: dict[str, Any] = {"rows": n, "level": asked.level, "resamples": asked.resamples}
     if any(spec.measure.needs_threshold for spec in result.specs.values()):
         settings["threshold"] = result.threshold
     forms = outcome.to_dict, outcome.table.to_dicts, partial(outcome.sections, terms=COMMAND_LINE)
-    return Report(outcome, loaded.facts, settings, *forms, status=_STATUS[str(outcome)])
+    return Report(outcome, facts, settings, *forms, status=_STATUS[str(outcome)])

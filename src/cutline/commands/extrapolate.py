@@ -33,8 +33,7 @@ _ACCURACY = ("top", "half_width", *o.PLOT, "no_intervals", "method", "until", "e
 
 
 class ExtrapolateArguments(
-    o.Arguments,
-    takes=[*_EVERY_KIND, "distance", "groups", "candidates", "costs", "review", *_ACCURACY],
+    o.Arguments, takes=[*_EVERY_KIND, "distance", "groups", "candidates", "costs", "review", *_ACCURACY]
 ):
     """The options of ``extrapolate``."""
 
@@ -57,7 +56,7 @@ class ExtrapolateArguments(
         section="Columns",
     )
     review: float | None = share(
-        "Share of answers that is reviewed, the least certain first: print the share of errors found instead.",
+        "Share of answers that is reviewed, the least certain first: print the share of errors found instead."
     )
     html: str | None = option("Also write the result as a page.", type=o.OutputFile(), metavar="PATH")
     candidates: bool = option(

@@ -105,6 +105,13 @@ class LazyGroup(click.Group):
                 if sys.stdout is not None:
                     sys.stdout.flush()
                 return done
+        except click.NoSuchOption as error:
+            command: Any = error.ctx and error.ctx.command
+            instead = command.renames.get(error.option_name.lstrip("-"))
+            if instead is None:
+                raise Refusal(error.format_message(), 2) from None
+            example = command.epilog.splitlines()[2].strip()
+            raise Refusal(f"{error.option_name} is part of {instead} here, as in: {example}", 2) from None
         except (click.UsageError, click.FileError) as error:
             raise Refusal(error.format_message(), 2) from None
         except InputError as error:

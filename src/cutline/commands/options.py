@@ -206,7 +206,7 @@ class Arguments:
     weight: str | None = column("Column with case weights.")
     worth: str | None = column("Column with what each row is worth if it is a hit: an amount, an order value.")
     cut_by: str | None = choice(
-        "With --worth: cut the list of the score, of score × worth, or of score × worth / cost.",
+        "Cut the list of the score, of score × worth (plan: × value), or of score × worth / cost.",
         ["score", "value", "value_per_cost"],
         default="score",
     )
@@ -361,7 +361,7 @@ class Command(click.Command):
     def __init__(
         self, options: type[Arguments], function: Callable[[Any], Report | None], renames: Mapping[str, str], **how: Any
     ) -> None:
-        self.options, self.function = options, function
+        self.options, self.function, self.renames = options, function, renames
         self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
         self.sections: dict[str, list[click.Parameter]] = {section: [] for section in SECTIONS}
         params: list[click.Parameter] = []

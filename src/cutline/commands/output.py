@@ -174,7 +174,9 @@ class Report:
             # the result's own answer speaks of arguments, not of options
             emit(as_json({**facts, **{name: value for name, value in content.items() if name != "answer"}}))
             return
-        last = [f"More: {' · '.join(self.more)}"] if self.more else []
+        given = {"--all" if name == "everything" else f"--{name}" for name in asked.given}
+        more = [words for words in self.more if words.partition(" ")[0] not in given]
+        last = [f"More: {' · '.join(more)}"] if more else []
         if asked.everything or asked.form == "markdown":
             last.append(settings_line(**{**self.facts, **self.settings}))
         else:

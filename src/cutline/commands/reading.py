@@ -93,12 +93,13 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     return Columns(label, tuple(dict.fromkeys(named)))
 
 
-def one_score(table: DuckTable, score: str | None) -> str:
-    """The one score column of a command that reads no label."""
+def one_score(table: DuckTable, score: str | None, taken: Sequence[str | None] = ()) -> str:
+    """The one score column of a command that reads no label; one that is ``taken`` for something else is not meant."""
     from ..sources.profiles import find_scores, matching, profiles
 
     if score is None:
-        score = find_scores(table, profiles(table), several=False, comparable=False)[0]
+        free = [profile for profile in profiles(table) if profile.name not in taken]
+        score = find_scores(table, free, several=False, comparable=False)[0]
         note(f"score: column {score!r}")
         return score
     columns = matching(table, score)
@@ -112,20 +113,11 @@ def load(table: DuckTable, asked: Arguments, label: str | None, scores: Sequence
     from ..sources.open_source import rows_of
     from ..sources.sql_table import Roles
 
-    roles = Roles(
-        label,
-        {column: column for column in scores},
-        asked.weight,
-        asked.cluster,
-        asked.pos_label,
-        asked.missing or "error",
-        asked.decimal,
-        by=asked.by,
-        batch=asked.batch,
-        neg_label=negative_labels(asked) if label is not None else None,
-        negate=asked.negate,
-        ignore_case=bool(asked.ignore_case),
-    )
+    how: dict[str, Any] = {"by": asked.by, "batch": asked.batch, "missing": asked.missing or "error"}
+    how |= {"negate": asked.negate, "ignore_case": bool(asked.ignore_case)}
+    how |= {"neg_label": negative_labels(asked)} if label is not None else {}
+    names = {column: column for column in scores}
+    roles = Roles(label, names, asked.weight, asked.cluster, asked.pos_label, decimal=asked.decimal, **how)
     rows = cast("LoadedColumns", rows_of(table, roles, False))
     say_read("; ".join(rows.understood), rows.dropped, len(rows))
     return rows
@@ -169,8 +161,13 @@ def counts_named(table: Any, asked: Arguments) -> NamedCounts | None:
         described = None if asked.label is not None else describe_counts(table)
         if described is None:
             return None
+        named = {"score": ",".join(asked.scores) or asked.score, "by": ",".join(asked.by)}
+        for name, value in (named | asked.named("batch", "worth")).items():
+            if value and value != described.get(name):
+                raise InputError(name, f"is {show(value)}, which these counts do not have", "leave it out")
         note(f"counts of a query: {described['label']} by {described['score']}")
-        return NamedCounts(None, described["score"], {"file": asked.file, **described})
+        facts = {key: value.replace("\n", ", ") for key, value in described.items()}
+        return NamedCounts(None, described["score"], {"file": asked.file, **facts})
     if asked.cluster is not None:
         raise InputError("clusters", rules.NO_CLUSTERS, "leave it out")
     for name in asked.named("label", "weight"):
@@ -188,7 +185,7 @@ def load_models(
 
     Without ``scores`` those of the one score. ``amounts``: columns of numbers besides.
     """
-    from ..sources.counts import read_counts
+    from ..sources.counts import merged, read_counts
 
     with opened(asked) as table:
         alone = scores is None
@@ -198,9 +195,12 @@ def load_models(
                 raise InputError(
                     None, f"{show(amounts[0])} names a column of amounts, which counts lack", "give a number"
                 )
-            counts = read_counts(table, counted.columns, missing=asked.missing or "error", decimal=asked.decimal)
+            how: dict[str, Any] = {"missing": asked.missing or "error", "decimal": asked.decimal}
+            counts = merged([read_counts(table, counted.columns, **how)])
             say_read(counts.words, counts.dropped, counts.cases)
-            rows = counts.rows()
+            if counts.has_buckets:
+                note("note: scores inside a bucket are not known, so a cut lies between two buckets")
+            rows = counts.whole.rows("top")
             rows = replace(rows, scores={counted.score: rows.scores["score"]})
             return Loaded(Columns("", (counted.score,)), rows, counted.facts)
         if scores is None:
@@ -221,11 +221,9 @@ def facts_of(asked: Arguments, columns: Columns) -> dict[str, Any]:
         "positive": ", ".join(asked.positive) or None,
         "negative": ", ".join(asked.negative) or ("all others" if asked.rest_negative else None),
         "score": ", ".join(columns.scores),
-        "weight": asked.weight,
-        "worth": asked.worth,
+        **asked.named("weight", "worth"),
         "cost": cost if isinstance(cost := getattr(asked, "cost", None), str) else None,
-        "batch": asked.batch,
-        "cluster": asked.cluster,
+        **asked.named("batch", "cluster"),
         "by": ", ".join(asked.by) or None,
         **asked.named("where", "sheet", "skip_rows"),
         "negate": ", ".join(asked.negate) or None,

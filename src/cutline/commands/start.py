@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..table import Section, Table
+from ..table import Section, Table, values_of
 from . import options as o
 from .options import InputFile, argument, command, option
 from .output import Report, as_csv, as_json, check_extra, emit, say
@@ -137,19 +137,14 @@ def _facts_of(measure: Measure) -> dict[str, Any]:
     from ..reference import explain
 
     return {
-        "name": measure.name,
-        "title": measure.title,
-        "family": measure.family,
-        "better": measure.better,
+        **values_of(measure, "name", "title", "family", "better"),
         "low": measure.range[0],
         "high": measure.range[1],
         "meaning": " ".join(measure.summary.partition(">>>")[0].replace("``", "").split()),
         "formula": measure.formula,
         "perfect": "" if measure.perfect is None else measure.perfect,
         "chance": describe_chance(measure),
-        "caution": measure.caution,
-        "undefined": measure.undefined,
-        "same_as": measure.same_as,
+        **values_of(measure, "caution", "undefined", "same_as"),
         "proper": measure.propriety,
         "aliases": ", ".join(measure.aliases),
         "options": "; ".join(
@@ -202,7 +197,7 @@ def sql(asked: SqlArguments) -> None:
     )
     taken |= {"score": asked.scores} if asked.scores else {}
     taken |= {"by": list(asked.by)} if asked.by else {}
-    taken |= {"pos_label": asked.pos_label, "neg_label": negative_labels(asked) or None}
+    taken |= {"pos_label": asked.pos_label, "neg_label": negative_labels(asked), "ignore_case": bool(asked.ignore_case)}
     with click.open_file(asked.output or "-", "w", encoding="utf-8") as file:
         file.write(f"{query(**taken)};\n")
 

@@ -22,7 +22,7 @@ from ..inference.known_labels import logistic
 from ..inference.limits import z_of
 from ..kernels import compiled
 from ..ranking import Ranking, tie_starts
-from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, format_value, values_of
+from ..table import DictResult, Figure, HasPlot, HasSections, Section, Table, ends, format_value, p_value, values_of
 from ..types import Floats, Labels
 from .error_costs import check_probabilities, need_both_classes
 
@@ -90,10 +90,12 @@ class Calibration(HasSections, HasPlot, DictResult):
 
     ``parts`` splits the Brier score and the log loss into parts, each with an interval. ``slope`` and ``intercept`` are
     those of a logistic regression of the outcome on the logit of the probability (ideally 1 and 0; a slope below 1
-    means that probabilities are too extreme); ``in_the_large`` is the intercept at slope 1. ``p_value`` tests that
-    every probability is right, by drawing outcomes from the probabilities themselves, so it keeps its level. ``band``
-    shows the curve, where that of a calibrated model would lie (``low``, ``high``), and where the true curve may lie
-    (``confidence_low``, ``confidence_high``). ``plot`` draws the reliability curve with its band.
+    means that probabilities are too extreme); ``in_the_large`` is the intercept at slope 1. All three take what is
+    closer to 0 or 1 than 0.00001 as 0.00001 from there. ``p_value`` tests that every probability is right, by drawing
+    outcomes from the probabilities themselves, so it keeps its level; it is at least 1 / (``n_simulations`` + 1), which
+    words write as p ≤ 0.001. ``band`` shows the curve, where that of a calibrated model would lie (``low``, ``high``),
+    and where the true curve may lie (``confidence_low``, ``confidence_high``). ``plot`` draws the reliability curve
+    with its band.
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("calibration",)
@@ -135,10 +137,15 @@ class Calibration(HasSections, HasPlot, DictResult):
         return Table(rows, "Slope and intercept")
 
     @property
+    def tested(self) -> str:
+        """The p-value in words."""
+        return p_value(self.p_value, 1.0 / (self.n_simulations + 1.0), named=True)
+
+    @property
     def summary(self) -> str:
         """The result of the test, in one sentence."""
         verdict = "the probabilities are not calibrated" if self.p_value < 0.05 else "no evidence of miscalibration"
-        test = f"(p = {self.p_value:.3g})"
+        test = f"({self.tested})"
         readings = (
             (self.slope, "slope", 1.0, "too extreme", "not extreme enough"),
             (self.in_the_large, "average bias", 0.0, "too high on average", "too low on average"),
@@ -157,18 +164,16 @@ class Calibration(HasSections, HasPlot, DictResult):
         shown = ("measure", "part", "value", "low", "high")
         rows = [{key: format_value(row[key]).replace("_", " ") for key in shown} for row in self.parts]
         meanings = ("below 1: too extreme", "of the same line", "above 0: too low on average")
-        lines = [
-            {
-                "": row[""].replace("in_the_large", "average bias"),
-                "value": f"{row['value']:.3f}",
-                f"{self.level:.0%} interval": f"{row['low']:.3f} to {row['high']:.3f}",
-                "ideal": f"{row['ideal']:g}",
-                "meaning": meaning,
-            }
-            for row, meaning in zip(self.lines, meanings, strict=True)
-        ]
+        lines = []
+        for row, meaning in zip(self.lines, meanings, strict=True):
+            cells = {"": row[""].replace("in_the_large", "average bias"), "value": format_value(row["value"])}
+            cells |= {f"{self.level:.0%} interval": ends(row["low"], row["high"]), "ideal": f"{row['ideal']:g}"}
+            lines.append({**cells, "meaning": meaning})
+        clipped = self.cases[(self.score < EPS) | (self.score > 1.0 - EPS)].sum()
+        of = f"{clipped:,.6g} of {self.cases.sum():,.6g} probabilities lie within {EPS:.5f} of 0 or 1"
+        title = f"{of}, and count as so far from there" if clipped else ""
         return [
-            Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(lines)]),
+            Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(lines, title)]),
             Section("parts", [Table(rows, self.parts.title, "measure")]),
         ]
 

@@ -19,7 +19,7 @@ from ..ranking import Ranking
 from ..runtime import Progress
 from ..sources.arrays import Sample
 from ..sweep import Counts
-from ..table import DictResult, HasSections, Section, ShownAsTable, Table, format_value, joined, values_of
+from ..table import DictResult, HasSections, Section, ShownAsTable, Table, in_sentence, joined, values_of
 from ..types import Floats
 from ..validate import check_amount
 from .operating import percentile_estimate
@@ -105,9 +105,9 @@ class Cheapest(HasSections, DictResult):
         """Which model and threshold cost least, how sure that is, and what the others, everyone and no one cost."""
         c, prices = self.cost, self.prices
         within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
-        fp, fn = format_value(prices.fp), format_value(prices.fn)
+        fp, fn = in_sentence(prices.fp), in_sentence(prices.fn)
         errors = f"Where a false positive costs {fp} and a false negative {fn}"
-        where = f"{self.model} at score > {format_value(self.threshold)}"
+        where = f"{self.model} at score > {in_sentence(self.threshold)}"
         clear = all(row["low"] > 0 for row in self.others)
         told = f"{errors}, use {where}" if clear else f"{errors}, {where} is cheapest, but not clearly"
         more = [

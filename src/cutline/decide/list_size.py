@@ -57,7 +57,9 @@ class ListSizePoint(OperatingPoint):
     def sentences(self) -> list[str]:
         """The hits to expect, and what they rest on."""
         places, level = pluralize(round(self.taken), "place"), f"{self.expected_hits.level:.0%}"
-        mean = f"{self.tp:,.1f} on average ({count_range(*self.expected_hits.interval)})"
+        # at the size of the sample the interval is that of a quota
+        over = "lists with as many positives" if self.list_size == whole_cases(self.sample_size) else "such lists"
+        mean = f"{self.tp:,.1f} on average over {over} ({count_range(*self.expected_hits.interval)})"
         low, high = map(count, self.next_hits)
         answer = (
             f"On a list of {self.list_size:,} cases, expect {low} to {high} hits in {places} ({level} prediction "

@@ -64,8 +64,8 @@ GOALS: dict[str, tuple[str, str]] = {
     ),
     "fewest errors": (
         "error_rate",
-        "the error rate counts the wrong decisions at the threshold in use; Linear Ranking compares all pairs of cases "
-        "and supports the choice if ranking and decisions agree (Rosset)",
+        "the error rate counts the wrong decisions at the threshold in use; the ranking, which compares all pairs of "
+        "cases, supports the choice if it agrees with the decisions (Rosset)",
     ),
 }
 
@@ -111,29 +111,37 @@ class Recommendation(PicklesFields):
         return self.verdict.sure and not self.contradicted
 
     @property
+    def status(self) -> str:
+        """The status of the verdict; ``clear at this threshold`` if it is clear, but the ranking contradicts it."""
+        status = self.verdict.status
+        return f"{status} at this threshold" if status == "clear" and self.contradicted else status
+
+    @property
     def text(self) -> str:
         """The recommendation in words."""
         v, value = self.verdict, self.verdict.value
         text = f"{v.best}: {v.measure} {format_value(value.value)}"
         if value.low == value.low:
             text += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
-        names = ", ".join(v.without_value)
+        names = " and ".join(v.without_value)
         mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
         alone = 0 < len(v.without_value) == len(v.differences)
         text += mark + v.sentence + (f" for this measure ({names})" if alone else "")
         if names and not alone:
             text += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
         ranked = self.consistency is not None and self.consistency.verdict == "yes"
-        if not self.sure and v.status not in ("not tested", "equivalent"):
+        if self.status != v.status:
+            text = f"{self.status}. {text}"
+        elif not self.sure and v.status not in ("not tested", "equivalent"):
             text = f"cannot tell yet{' by the decisions alone' if ranked else ''}. {text}"
         other, support = self.support, ""
         if self.contradicted and v.status != "not tested" and other is not None:
             support = (
-                f" But Linear Ranking prefers {other.best}: ranking and decisions disagree here, so another "
-                "threshold could reverse this."
+                f" But the ranking prefers {other.best}{'' if other.sure else ', though not clearly'}: ranking and "
             )
+            support += "decisions disagree here, so another threshold could reverse this."
         elif other is not None and other.status != "only model" and v.status != "not tested":
-            support = f" Linear Ranking agrees{', and clearly so' if other.sure else ''}."
+            support = f" The ranking agrees{', and clearly so' if other.sure else ''}."
         if self.consistency is not None:
             support += f" {self.consistency.sentence}."
         return f"{text}.{support} Why this measure: {self.why}."
@@ -145,7 +153,7 @@ class Recommendation(PicklesFields):
             "model": self.model,
             "measure": self.measure,
             "sure": self.sure,
-            "status": self.verdict.status,
+            "status": self.status,
             "rival": self.rival,
             "comparisons": self.verdict.comparisons,
             **self.verdict.needs,
@@ -258,10 +266,10 @@ class Consistency(HasSections, DictResult):
         """The answer in one sentence."""
         better, verdict = self.ranking.leader, self.verdict
         if better is None and verdict == "cannot tell":
-            return f"Linear Ranking cannot decide between {self.a} and {self.b}: it does not differ significantly"
-        answer = f"Linear Ranking may {'' if verdict == 'yes' else 'not '}decide for the fewest errors: "
+            return f"The ranking cannot decide between {self.a} and {self.b}: it does not differ significantly"
+        answer = f"The ranking can{'' if verdict == 'yes' else 'not'} decide which model makes fewer errors: "
         if verdict == "cannot tell":
-            answer = "It is open whether Linear Ranking may decide for the fewest errors: "
+            answer = "It is open whether the ranking can decide which model makes fewer errors: "
         if better is None:
             alike = (
                 "order positives and negatives alike" if not self.switches else "do not differ clearly in their order"

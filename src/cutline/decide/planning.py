@@ -22,6 +22,7 @@ from ..validate import check_amount, checked
 from .operating import OperatingPoint, at_rows, percentile_estimate
 from .selection import hits_at
 
+_BY = {"score": "", "value": " by score × value", "value_per_cost": " by score × value / cost"}  # how a list is sorted
 _GRID = 400  # quotas tried in each replicate: their profits are nearly those of all quotas
 _EVERY_PLACE = 100_000  # cases up to which the curve has every place
 _ROWS_DRAWN = 40_000_000  # in all replicates where amounts differ by row: some seconds
@@ -92,7 +93,8 @@ class Plan(HasSections, HasPlot, DictResult):
             allowed = f"within the limit of {pluralize(self.limit, 'case')} " if self.profits.max() > 0 else ""
             return [f"Take no one: no cut {allowed}makes a profit{'; a higher limit would' if allowed else ''}."]
         shown, (low, high) = self.amounts, self.next_hits
-        words = [f"Take the best {self.quota:,}: profit {shown['profit']} on these data."]
+        by = _BY[s.get("cut_by", "score")]
+        words = [f"Take the best {self.quota:,}{by}: profit {shown['profit']} on these data."]
         within = "" if "low" not in shown else f" ({self.profit.level:.0%} interval {shown['low']} to {shown['high']})"
         if shown["optimism"].strip("0."):
             part = f"About {shown['optimism']} of this profit is optimism from choosing the best cut"
@@ -106,12 +108,12 @@ class Plan(HasSections, HasPlot, DictResult):
 
     def sections(self) -> list[Section]:
         """The plan in words and in numbers, with the profit by number of cases."""
-        shown = self.amounts
+        shown, by = self.amounts, _BY[self.settings.get("cut_by", "score")]
         lines = [("cases to take", f"{self.quota:,}"), ("cases allowed", f"{self.limit:,}")]
         if self.cut is not None:
             low, high = self.next_hits
             lines += [
-                ("threshold", format_value(self.cut.threshold)),
+                ("threshold" + by.replace("by", "of"), format_value(self.cut.threshold)),
                 ("hits here", count(self.cut.tp)),
                 ("hits in the next list", f"{count(low)} … {count(high)}"),
                 ("profit on these data", shown["profit"]),

@@ -22,8 +22,8 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking, membership, rank, tie_starts
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import DictResult, HasSections, Section, Table, TabularResult, count, pluralize
-from ..types import Floats, Label, Labels, Scores, TableSource
+from ..table import DictResult, HasSections, Section, Table, TabularResult, count, ends, pluralize
+from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
 from .operating import percentile_estimate, whole
 
@@ -39,6 +39,7 @@ class Selection:
     resolved.
 
     If rows were chosen within batches, they come batch by batch; ``batches`` describes each, and ``threshold`` is nan.
+    With ``cut_by``, ``threshold`` is a score × worth, or that by cost.
     """
 
     indices: NDArray[np.intp]
@@ -87,7 +88,7 @@ class Selection:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
 
 
-@checked(quota=check_quota)
+@checked(quota=check_quota, cost=lambda value, _: value)  # of each row: checked with the worth
 def select(
     y_score: Scores | TableSource,
     quota: int | float,
@@ -96,13 +97,17 @@ def select(
     ties: TieRule = "random",
     seed: int = 0,
     batch: Labels | Partition | None = None,
+    worth: Scores | str | None = None,
+    cost: Scores | str | None = None,
+    cut_by: CutBy = "score",
 ) -> Selection:
     """Choose the best ``quota`` rows by score; with ``batch`` (the batch of each row) those of each batch.
 
     For a tie at the cut, ``random`` draws from the tied rows, ``expand`` takes all of them (more rows than the
     quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Every batch
     has the whole quota: a batch with fewer rows is taken whole, and batches come in the order that segments have:
-    numbers, dates and months in theirs, other names by name.
+    numbers, dates and months in theirs, other names by name. With ``cut_by`` and ``worth`` the list is that of
+    :func:`plan` and :func:`evaluate` with the same ``cut_by``.
 
     Columns of a table are named: ``select(table, 200, score="p", batch="day")``; rows are numbered as they come.
 
@@ -110,11 +115,19 @@ def select(
     [0, 1, 2]
     >>> select([0.9, 0.5, 0.4, 0.1], 1, batch=["mon", "mon", "tue", "tue"]).indices.tolist()
     [0, 2]
+    >>> select([0.9, 0.5, 0.1], 2, worth=[10, 90, 500], cut_by="value").indices.tolist()
+    [2, 1]
     """
     if score is not None:
-        table = read_columns(y_score, None, [score], batch=batch)
-        return select(table.scores[score], quota, ties=ties, seed=seed, batch=table.batch)
+        names = [check_column(score, "score"), *(name for name in (worth, cost) if isinstance(name, str))]
+        table = read_columns(y_score, None, list(dict.fromkeys(names)), batch=batch)
+        worth, cost = (table.scores[name] if isinstance(name, str) else name for name in (worth, cost))
+        y_score, batch = table.scores[score], table.batch
     values, _, _ = as_numbers(y_score, "y_score")
+    if worth is not None and cut_by == "score":
+        raise InputError("worth", "does not change the list of the score", "add {cut_by='value'}, or leave it out")
+    valued = make_sample(np.zeros(len(values), np.bool_), values, worth=worth, cost=cost, cut_by=cut_by).worth
+    values = values if valued is None else valued.order(values)
     n, batches = len(values), None if batch is None else Partition.of(batch, "batch", len(values))
     if batches is None:
         code, places = np.zeros(n, np.intp), np.array([resolve_quota(quota, n)])
@@ -204,6 +217,11 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     return Table(columns, "Lift by portions of the ranked list")
 
 
+def _four_fifths(ratio: Interval) -> str:
+    verdict = "below" if ratio.high < FOUR_FIFTHS else "kept" if ratio.low >= FOUR_FIFTHS else "cannot tell"
+    return "" if math.isnan(ratio.low + ratio.high) else verdict
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedList(HasSections, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
@@ -261,16 +279,7 @@ class SharedList(HasSections, DictResult, TabularResult):
             "low": [low for low, _ in ends],
             "high": [high for _, high in ends],
             "level": [self.level] * len(self),
-            "four_fifths": [
-                ""
-                if math.isnan(low + high)
-                else "below"
-                if high < FOUR_FIFTHS
-                else "kept"
-                if low >= FOUR_FIFTHS
-                else "cannot tell"
-                for low, high in ends
-            ],
+            "four_fifths": list(map(_four_fifths, ends)),
         }
         (what, value), *_ = self.cut.items()
         return Table(columns, f"One list for all segments, {what} {value:g}")
@@ -404,13 +413,19 @@ class Screening(HasSections, DictResult):
         return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:.6g}"
 
     def sections(self) -> list[Section]:
-        """What is kept in the end, and stage by stage."""
-        return [Section("answer", [f"{self.summary}.", self.stages])]
+        """What is kept in the end, and stage by stage: what ``stages`` has, without what follows from the rest."""
+        hidden = {"positives_enter", "positives_keep", "share_lost", "recall_low", "recall_high"}
+        short = {name: name.removeprefix("positives_").removesuffix("_so_far") for name in self.stages.columns}
+        columns = {short[name]: self.stages.column(name) for name in short if name not in hidden}
+        columns["interval"] = [ends(row["recall_low"], row["recall_high"]) for row in self.stages]
+        return [
+            Section(
+                "answer", [f"{self.summary}.", Table(columns, "Progressive screening: positives lost, recall so far")]
+            )
+        ]
 
 
-@checked(
-    cost=lambda value, name: [check_amount(price, name) for price in check_list(value, name)],
-)
+@checked(cost=lambda value, name: [check_amount(price, name) for price in check_list(value, name)])
 def screen(
     y_true: Labels | TableSource,
     stages: Sequence[tuple[Scores | str, int | float]],

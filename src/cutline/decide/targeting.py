@@ -194,7 +194,7 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
             d = next(iter(best.differences.values()))
             gap, low, high = (amount(x, d.high - d.low) for x in (d.difference, d.low, d.high))
             if d.low == d.low:
-                told.append(f"The difference is {gap} ({low} to {high}, p = {p_value(d.p_value)}).")
+                told.append(f"The difference is {gap} ({low} to {high}, {p_value(d.p_value, named=True)}).")
         return [f"{words}, {', '.join(others)}.", *told, first.about_everyone()]
 
     def sections(self, **options: Any) -> list[Section]:

@@ -26,7 +26,7 @@ from ..reference import documented
 from ..runtime import write_whole
 from ..sources.arrays import Sample
 from ..sources.given_columns import sample_from
-from ..table import Section, Table, count, format_value, pluralize, round_up, to_jsonable
+from ..table import Section, Table, count, format_value, in_sentence, pluralize, round_up, to_jsonable
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
@@ -103,7 +103,7 @@ class Cut(float):
 
     def sections(self) -> list[Section]:
         """Whom to take, and what the cut gives on the sample; a loaded cut has no sample."""
-        taken = f"Take score > {format_value(float(self))}: {self.note}."
+        taken = f"Take score > {in_sentence(self)}: {self.note}."
         return [Section("answer", [taken, *([] if self.point is None else [self.here])])]
 
     @property
@@ -112,7 +112,7 @@ class Cut(float):
         assert self.point is not None, "a loaded cut has no sample"
         p = self.point
         rows = {
-            "threshold": format_value(float(self)),
+            "threshold": in_sentence(self),
             "cases taken": count(p.taken),
             "recall here": format_value(p.recall),
             "precision here": format_value(p.precision),
@@ -263,7 +263,7 @@ def find_cut(
             f"{spec} is {format_value(best_by.apparent)} here, the best of all cuts; expect "
             f"{format_value(value.value)} ({level:.0%} interval {format_value(value.low)} to "
             f"{format_value(value.high)}) on new data. Another sample could place the cut anywhere from "
-            f"{format_value(low)} to {format_value(high)}"
+            f"{in_sentence(low)} to {in_sentence(high)}"
         )
     elif not targets:
         for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):

@@ -18,9 +18,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import InputError, show
+from ..errors import InputError, show, warn
 from ..partition import Partition
 from ..quotas import resolve_quota, why_no_cut
 from ..sources import rules
@@ -28,20 +27,21 @@ from ..sources.arrays import as_column, as_numbers, is_positive
 from ..sources.counts import (
     DESCRIPTION,
     LEFT_OUT,
+    NEEDED,
     NO_BATCHES,
     RATIOS,
     SUMS,
     WORTH,
     Counted,
+    bucket_ends,
     check_same_query,
-    ratio_ends,
     ratio_scale,
     read_result,
 )
 from ..sources.sql_table import Roles, SqlTable, check, role_word
 from ..sweep import LOG_EPS
-from ..types import Floats, Label, Scores, TableSource
-from ..validate import check_column, check_columns, check_text, check_whole, checked
+from ..types import Label, Scores, TableSource
+from ..validate import check_column, check_columns, check_flag, check_text, check_whole, checked
 
 _STEPS = 256  # equal steps between two edges: some hundred edges give as many buckets as logits have
 # Of tables that we ask ourselves: the bounds of most AUCs are narrower than 1e-4, and numbers need 15 bits: the
@@ -49,9 +49,16 @@ _STEPS = 256  # equal steps between two edges: some hundred edges give as many b
 _BUCKETS = 32_704
 _FEW = 32_768  # distinct scores that are counted one by one
 _OUTSIDE = -2  # the bucket of scores that are no probability
+# Whose queries the tests run, or read again: sqlglot knows others, some of which refuse what it writes for them.
+DIALECTS = (
+    *("athena", "bigquery", "clickhouse", "databricks", "duckdb", "mysql", "postgres", "presto", "redshift"),
+    *("snowflake", "spark", "sqlite", "trino", "tsql"),
+)
+# How text is compared sign by sign where the order of a column or a database may take YES for yes.
+_EXACT = {"mysql": "CAST({} AS CL_BINARY)", "sqlite": "{} COLLATE BINARY", "tsql": "{} COLLATE Latin1_General_BIN2"}
+_EXACT |= {"duckdb": "{} COLLATE C", "postgres": '{} COLLATE "C"'}
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
-_FOLDED = ("snowflake", "oracle")  # which know an unquoted name by its capital letters
-_COLUMNS = (DESCRIPTION, "bucket", "low", "high", "positives", "negatives", "cases", "minus", *SUMS, *WORTH)
+_COLUMNS = (DESCRIPTION, *NEEDED, "minus", "total", "negative", *SUMS, *WORTH)
 
 
 def number_sql(value: float) -> str:
@@ -122,34 +129,34 @@ def sums_sql(y: str, p: str, worth: str = "") -> dict[str, str]:
 
 def _spelled(number: float) -> list[str]:
     """How warehouses may write a number as text."""
-    plain = f"{number:g}"
+    plain = repr(number).removesuffix(".0")
     return [plain] if "." in plain or "e" in plain else [plain, *(f"{plain}.{'0' * k}" for k in range(1, 7))]
 
 
-def _label_sql(text: str, pos_label: Any, neg_label: tuple[Any, ...] | None) -> str:
+def _label_sql(text: str, pos_label: Sequence[Any], neg_label: Any, exact: str, *, ignore_case: bool) -> str:
     """SQL that is 1 for a positive label, 0 for a negative one, 2 for one that is neither; NULL where it is missing."""
 
-    def is_one_of(values: Sequence[Any]) -> str:
-        words: list[str] = []
+    def among(values: Sequence[Any], folds: bool = ignore_case) -> str:
+        """Whether the label is one of some: a word as it is spelled, unless its case counts as little as a number's."""
+        spelled, folded = list[str](), list[str]()
         for value in values:
             truth, number = rules.wanted_truth(value), rules.wanted_number(value)
-            words += [] if truth is None else [str(truth).lower()]
-            words += [rules.as_text(value)] if number is None else _spelled(number)
-        return f"LOWER(TRIM({text})) IN ({_texts(dict.fromkeys(word.lower() for word in words))})"
+            folded += [] if truth is None else [str(truth).lower()]
+            folded += [] if number is None else _spelled(number)
+            if truth is None and number is None:
+                (folded if folds else spelled).append(rules.as_text(value))
+        terms = {f"LOWER(TRIM({text}))": [word.strip().lower() for word in folded], text: spelled}
+        found = {exact.format(term): _texts(dict.fromkeys(words)) for term, words in terms.items() if words}
+        return " OR ".join(f"{term} IN ({words})" for term, words in found.items())
 
-    conditions = {f"{text} IS NULL OR {text} IN ({_texts(rules.MISSING_TEXT)})": "NULL"}
-    if pos_label is None:
-        conditions |= {is_one_of([1]): "1", is_one_of([0, -1]): "0"}
-    elif rules.wanted_number(pos_label) is None and rules.wanted_truth(pos_label) is None:
-        # a label that differs from a word in case or spaces only is neither
-        conditions[f"{text} = {_texts([rules.as_text(pos_label)])}"] = "1"
-        conditions[is_one_of([pos_label])] = "2"
-    else:
-        conditions[is_one_of([pos_label])] = "1"
-    if neg_label:
-        conditions[is_one_of(neg_label)] = "0"
+    conditions = {f"{text} IS NULL OR {exact.format(text)} IN ({_texts(rules.MISSING_TEXT)})": "NULL"}
+    conditions |= {among(pos_label or [1]): "1"}
+    if neg_label or not pos_label:
+        conditions[among(neg_label or [0, -1])] = "0"
+    else:  # a label that differs from a word in case or spaces only is neither
+        conditions.setdefault(among(pos_label, folds=True), "2")
     whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in conditions.items())
-    return f"CASE {whens} ELSE {2 if neg_label or pos_label is None else 0} END"
+    return f"CASE {whens} ELSE {2 if neg_label or not pos_label else 0} END"
 
 
 def _texts(values: Any) -> str:
@@ -165,6 +172,7 @@ def _texts(values: Any) -> str:
     worth=check_column,
     where=check_text,
     buckets=lambda value, name: check_whole(value, name, 2, 2**24),
+    ignore_case=check_flag,
 )
 def sql(
     *,
@@ -179,6 +187,7 @@ def sql(
     where: str | None = None,
     pos_label: Label = None,
     neg_label: Label | Sequence[Label] = None,
+    ignore_case: bool = False,
     edges: TableSource | Scores | None = None,
     refine: TableSource | None = None,
     quota: int | float | None = None,
@@ -216,16 +225,24 @@ def sql(
         score, batch = score or told["score"].split(","), batch or told.get("batch")
         worth = worth or told.get("worth")
         by = by or (told["by"].split(",") if told.get("by") else None)
-        where, pos_label = where or told.get("where"), told.get("positive") if pos_label is None else pos_label
+        where, ignore_case = where or told.get("where"), ignore_case or "ignore_case" in told
+        if pos_label is None and "positive" in told:
+            pos_label = tuple(told["positive"].split("\n"))
+            neg_label = neg_label or told.get("negative", "").split("\n")
+            neg_label = neg_label if neg_label != [""] else None if "others" in told else ()
         buckets = buckets or int(told["scheme"].split(":")[1])
+        if told["scheme"].startswith("edges") and edges is None:
+            problem = "is missing, and the buckets of these counts lie between edges"
+            raise InputError(
+                "edges", problem, "pass the result of the first query, as for the counts: {edges='edges.csv'}"
+            )
     for argument, value in (("table", table), ("label", label), ("score", score), ("dialect", dialect)):
         if value is None:
             raise InputError(argument, "is missing", "name it")
     assert table is not None and label is not None and score is not None  # noqa: PT018
     dialect = _ALIASES.get(str(dialect).lower(), str(dialect).lower())
-    known = sorted(name for name in glot.Dialect.classes if name)
-    if dialect not in known:
-        raise InputError("dialect", f"is {show(dialect)}", f"choose one of {', '.join(known)}")
+    if dialect not in DIALECTS:
+        raise InputError("dialect", f"is {show(dialect)}", f"choose one of {', '.join(DIALECTS)}")
     scores = [score] if isinstance(score, str) else list(score)
     if len(scores) > 2:
         raise InputError("score", f"names {len(scores)} columns", "name one, or two that are counted jointly")
@@ -241,9 +258,12 @@ def sql(
     if taken is not None:
         raise InputError("by", f"names {show(taken)}, which the result has already", "rename it in a view")
     scheme = Scheme(buckets or (65_536 if len(scores) == 1 else 256), _read_edges(edges))
-    positive = None if pos_label is None else rules.as_text(pos_label)
+    negative, positives = rules.negative_labels(neg_label, pos_label), rules.as_labels(pos_label)
+    spelled = ["\n".join(map(rules.as_text, labels)) for labels in (positives, negative or ())]
     facts: dict[str, Any] = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
-    facts |= {"positive": positive, "by": ",".join(keys) or None, "batch": batch, "worth": worth, "table": table}
+    facts |= {"positive": spelled[0], "negative": spelled[1], "ignore_case": "1" * ignore_case}
+    facts |= {"others": "negative" if positives and negative is None else None}
+    facts |= {"by": ",".join(keys), "batch": batch, "worth": worth, "table": table}
     described = {key: value for key, value in (facts | {"dialect": dialect, "where": where}).items() if value}
     only: list[int] = []
     if counted is not None:
@@ -252,18 +272,22 @@ def sql(
         described["refined"] = "1"
     elif quota is not None or threshold is not None:
         raise InputError("quota" if quota is not None else "threshold", "goes with {refine}", "leave it out")
-    negative = rules.negative_labels(neg_label, pos_label)
 
     def quoted(column: str) -> str:
         return '"' + column.replace('"', '""') + '"'
 
     def name(column: str) -> str:
-        return column if dialect in _FOLDED and re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
+        folds = dialect == "snowflake"  # which knows an unquoted name by its capital letters
+        return column if folds and re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
 
-    text = f"CAST({name(label)} AS TEXT)"
+    text = f"CAST({name(label)} AS {'NVARCHAR(MAX)' if dialect == 'tsql' else 'TEXT'})"
+    exact = _EXACT.get(dialect, "{}")
     inner = [f"{name(key)} AS cl_key_{k}" for k, key in enumerate(every)]
-    inner.append(f"{_label_sql(text, pos_label, negative)} AS cl_y")
-    if pos_label is None:
+    inner.append(f"{_label_sql(text, positives, negative, exact, ignore_case=ignore_case)} AS cl_y")
+    asks_rest = bool(positives) and not negative
+    if asks_rest:
+        inner.append(f"{f'LOWER(TRIM({text}))' if ignore_case else text} AS cl_label")
+    if not positives:
         inner.append(f"CASE WHEN TRIM({text}) IN ({_texts(_spelled(-1))}) THEN 1 ELSE 0 END AS cl_minus")
     for k, column in enumerate(scores):
         value = f"CAST({name(column)} AS DOUBLE)"
@@ -285,6 +309,8 @@ def sql(
             f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {scheme.bucket_sql(f'cl_p{k}')} END AS cl_bucket{k}"
             for k in range(len(scores))
         ]
+        if asks_rest:
+            numbers.append(f"CASE WHEN cl_y = 0 AND NOT ({lacking}) THEN cl_label END AS cl_rest")
         bucketed = f"SELECT *, {', '.join(numbers)} FROM ({cases}) AS cl_cases"
         grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
         terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0", *of_worth)}
@@ -292,7 +318,11 @@ def sql(
             other = sums_sql("cl_y", "cl_p1")
             terms = {name: terms[name] for name in _COLUMNS if name in terms and name not in SUMS}
             terms |= {"bucket_b": "cl_bucket1", "low_b": other["low"], "high_b": other["high"]}
-        terms |= {"minus": "SUM(cl_minus)"} if pos_label is None else {}
+        terms |= {"minus": "SUM(cl_minus)"} if not positives else {}
+        terms["total"] = "SUM(COUNT(*)) OVER ()"
+        if asks_rest:  # the label of all others; none where they have several
+            same = " = ".join(f"{end}({end}({exact.format('cl_rest')})) OVER ()" for end in ("MIN", "MAX"))
+            terms["negative"] = f"CASE WHEN {same} THEN MIN(MIN(cl_rest)) OVER () ELSE '' END"
         shown = [f'{_texts([urlencode(described)])} AS "{DESCRIPTION}"']
         shown += [f"{column} AS {quoted(key)}" for column, key in zip(columns, every, strict=True)]
         shown += [f'{term} AS "{column}"' for column, term in terms.items()]
@@ -319,7 +349,7 @@ def sql(
         why = str(error).splitlines()[0]
         raise InputError(argument, f"is {show(text)}, which is not understood ({why})", "correct it") from None
     query: str = tree.sql(dialect=dialect, pretty=True)
-    return query
+    return query.replace("CL_BINARY", "BINARY")  # which sqlglot would make VARBINARY, and MySQL knows no cast to that
 
 
 def _read_edges(edges: Any) -> tuple[float, ...]:
@@ -347,20 +377,24 @@ def _buckets_of_cut(counted: Counted, quota: int | float | None, threshold: floa
     divided = [part.codes for part in (counted.batch, counted.segments) if part is not None]
     divided += [divided[0] * (1 + int(divided[1].max())) + divided[1]] if len(divided) == 2 else []
     parts = [counted, *(counted.only(np.flatnonzero(codes == k)) for codes in divided for k in np.unique(codes))]
-    found: set[int] = set()
+    cut, beside = set[int](), list[int]()
     for part in parts if threshold is None else [counted]:
         one = part.whole
         assert one.bucket is not None
         ends = np.cumsum(one.pos + one.neg)
         if threshold is not None:
-            inside = one.is_open & (one.low <= threshold) & (threshold < one.high)
+            k = min(int(np.count_nonzero(one.low > threshold)), len(ends) - 1)
+            inside = one.low[k] <= threshold < one.high[k]
         else:
             places = int(ends[-1]) if why_no_cut(quota, int(ends[-1])) else resolve_quota(quota, int(ends[-1]))
-            inside = one.is_open & (ends - (one.pos + one.neg) < places) & (places < ends)
-        found |= set(one.bucket[inside].tolist())
-    if not found:
-        raise InputError("refine", "has nothing to resolve, as no bucket is cut: the counts are exact", "use them")
-    return sorted(found)
+            k = int(np.searchsorted(ends, places))
+            inside = one.is_open[k] and places < ends[k]
+        cut |= {int(one.bucket[k])} if inside else set()
+        beside = beside or [int(one.bucket[k])]
+    if not cut:
+        said = "no bucket is cut, so what is counted at this cut is exact already, and other measures keep their bounds"
+        warn(f"{said}; the query counts the scores of the bucket beside the cut")
+    return sorted(cut) or beside
 
 
 def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]]:
@@ -390,7 +424,7 @@ def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]
     number, *cells, cases, pos = list(zip(*rows, strict=True))[: len(keys) + 3]
     bucket = np.array(number, np.int64) if "CEIL" in place else None
     if bucket is not None and not ends:
-        low, high = _ends(bucket)
+        low, high = bucket_ends(bucket, _BUCKETS)
     else:
         low, high = (np.array([row[k] for row in rows], np.float64) for k in ((-2, -1) if ends else (0, 0)))
     sides = np.array(pos, np.int64), np.array(cases, np.int64) - np.array(pos, np.int64)
@@ -432,16 +466,8 @@ def _count_at_once(table: SqlTable, roles: Roles) -> Counted | None:
     is_pos = dict(zip(distinct_labels, positive.tolist(), strict=True))
     bucket, pos = np.array(number, np.int64), np.array([is_pos[value] for value in truth])
     sides = np.where(pos, counts, 0), np.where(pos, 0, counts)
-    counted = Counted(*_ends(bucket), *sides, *_partitions(roles, cells), bucket)
+    counted = Counted(*bucket_ends(bucket, _BUCKETS), *sides, *_partitions(roles, cells), bucket)
     return replace(counted, described={"score": score.name, "scheme": Scheme(_BUCKETS).name}, dropped=dropped)
-
-
-def _ends(bucket: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """The lowest and the highest probability of buckets."""
-    numbers = np.unique([bucket - 1, bucket])
-    ends = ratio_ends(numbers, _BUCKETS)
-    below, high = (ends[np.searchsorted(numbers, bucket - k)] for k in (1, 0))
-    return np.where(bucket > _BUCKETS, 1.0, np.where(bucket > 0, np.nextafter(below, 1.0), 0.0)), high
 
 
 def _partitions(roles: Roles, cells: Sequence[Any]) -> tuple[Partition | None, Partition | None]:

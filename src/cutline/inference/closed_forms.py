@@ -341,7 +341,7 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
         low, high = min(low, max(1.0 - most, 0.0)), max(high, 1.0 - least)
     # every place a hit: Qrecall is q/prevalence, of which the lowest prevalence that the sample allows has the most
     rarest = limits.wilson_share(cut.positives / cut.cases, cut.size, level).low
-    return Interval(low, min(high, cut.share / rarest))
+    return Interval(low, min(high, cut.share / rarest) if rarest > 0.0 else high)
 
 
 def expected_hits_limits(cut: QuotaCut, level: float, for_recall: QuotaCut | None = None) -> Interval:

@@ -157,10 +157,12 @@ class Chart:
         """A grey line that the eye compares with: dotted for chance, dashed for what is perfect or the whole."""
         self.line(x, y, GREY, PERFECT if perfect else CHANCE, tag=tag, size=1.1)
 
-    def upright(self, x: float) -> None:
-        """A vertical line over the whole height; none beyond the ends of the scale."""
+    def upright(self, x: float, words: str = "", at: float = 0.03) -> None:
+        """A vertical line over the whole height, and words ``at`` a share of it; none beyond the ends of the scale."""
         if self.x[0] <= x <= self.x[1]:
             self.reference([x, x], self.y)
+            if words:
+                self.label(x, self.y[0] + at * (self.y[1] - self.y[0]), words)
 
     def band(self, x: Any, low: Any, high: Any, paint: str, tag: str = "") -> None:
         """The area between two lines."""

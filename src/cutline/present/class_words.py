@@ -12,17 +12,16 @@ import numpy as np
 from ..class_evaluation import MOST_ROWS, class_notices
 from ..errors import PYTHON, Terms
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, count, joined, pluralize
+from ..table import Figure, Section, Table, count, pluralize
 from .render import shaded
 from .words import (
     between,
-    difference_rows,
-    difference_sentences,
+    by_measure,
+    difference_table,
+    in_clusters,
     measure_rows,
-    name_of,
     short_comparison,
     short_rows,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 30  # classes whose matrix is shown cell by cell
 _FEW_CLASSES = 15  # whose matrix fits on a screen
 _FEW_COLUMNS = 5  # classes whose matrix fits beside precision and recall
+_USUAL_WIDTH = 80  # columns of a terminal
 _SHORT_ROWS = 6  # classes in the short text
 _SHORT_MEASURES = ("accuracy", "balanced_accuracy", "macro(f1)", "hand_till_auc", "log_loss")
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
@@ -65,10 +65,13 @@ def class_sections(
                 lines.append({"class": str(row["class"]), "cases": count(row["cases"]), **cells})
             few = len(lowest) < len(ev.per_class)
             title = f"The {len(lowest)} of {len(ev.per_class)} classes with the lowest F1" if few else "Each class"
-            if len(ev.classes) <= _FEW_COLUMNS:  # one table: the matrix, and beside it what each class has
+            tables = [Table(lines, title)]
+            if len(ev.classes) <= _FEW_COLUMNS:  # the matrix, and beside it what each class has, where there is room
                 whole, beside = confusion_table(ev.confusion), {line["class"]: line for line in lines}
-                lines, title = [{**row, **beside[row["class"]]} for row in whole], whole.title
-            yield Section("classes", [Table(lines, title)])
+                one = Table([{**row, **beside[row["class"]]} for row in whole], whole.title)
+                wide = len(repr(one).splitlines()[2]) > _USUAL_WIDTH
+                tables = [whole, *tables] if wide else [one]
+            yield Section("classes", tables)
         keys = [key for key in ev.specs if measures or key in _SHORT_MEASURES]
         yield Section("measures", [Table(short_rows(ev, keys or list(ev.specs)))])
     elif not measures:
@@ -83,7 +86,7 @@ def class_sections(
             rows.append({"class": str(row["class"]), "cases": count(row["cases"]), **values})
         left = len(ev.per_class) - MOST_ROWS
         if left > 0:
-            rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json has all)"})
+            rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (JSON has all)"})
         yield Section("classes", [Table(rows, "Each class against the rest")], "Each class")
     if ev.sample.matrix is not None:  # what answering only where it is confident would give
         figures = [Figure("risk_coverage", ev.risk_coverage())]
@@ -159,19 +162,14 @@ def class_comparison_sections(
     model confuses.
     """
     facts = comparison.first.facts
-    rows = f"{pluralize(facts['rows'], 'row')}, {pluralize(facts['classes'], 'class', 'classes')}"
+    classes = pluralize(facts["classes"], "class", "classes")
+    rows = f"{pluralize(facts['rows'], 'row')}{in_clusters(comparison.first)}, {classes}"
     left = f"; {pluralize(dropped, 'row')} without label or score left out" if dropped else ""
     models = f"{pluralize(len(comparison.evaluations), 'model')}: {rows}{left}"
-    told: list[str] = []
-    if comparison.specs:  # which is best by the accuracy (the first measure, where that was not evaluated), how surely
-        verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
-        spec, of_model = comparison.specs[verdict.measure], comparison.evaluations.items()
-        values = {name: written(spec, ev.estimates[verdict.measure].value) for name, ev in of_model}
-        others = joined([f"{name} {value}" for name, value in values.items() if name not in verdict.tied])
-        lead = verdict.lead[0].upper() + verdict.lead[1:] if verdict.status == "clear" else verdict.lead
-        told = [f"{lead}: {name_of(spec)} {values[verdict.best]}{f', {others}' if others else ''}."]
-        told += difference_sentences(verdict, spec)
-    yield Section("answer", [*told, *class_notices(list(comparison.evaluations.values()), terms), models])
+    yield Section(
+        "answer",
+        [*by_measure(comparison, "accuracy"), *class_notices(list(comparison.evaluations.values()), terms), models],
+    )
     short = [key for key in comparison.specs if key in _SHORT_MEASURES]
     if len(comparison.specs) <= len(_SHORT_MEASURES) or not short:
         short = list(comparison.specs)
@@ -183,15 +181,11 @@ def class_comparison_sections(
     else:
         yield Section("measures", short_comparison(comparison, short))
     if pairs or all_measures or detail:
-        tested = (row for row in comparison.differences if row["measure"] in short)
-        yield Section("pairs", [Table(difference_rows(tested), "Differences between models", "measure")])
+        tested, level = [row for row in comparison.differences if row["measure"] in short], comparison.settings.level
+        yield Section("pairs", difference_table(tested, "Differences between models", level))
         if len(comparison.first.classes) <= MOST_ROWS:
             of_class = comparison.per_class()
-            cells = zip(of_class, difference_rows(of_class), strict=True)
-            rows_of_class = [
-                {"class": str(row["class"]), "cases": count(row["cases"]), **shown} for row, shown in cells
-            ]
-            yield Section("classes", [Table(rows_of_class, of_class.title, "class")])
+            yield Section("classes", difference_table(of_class, of_class.title, level, "class"))
     if comparison.by_segment is not None:
         yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
     if detail:
@@ -214,8 +208,8 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
             f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
         )
     said.append(
-        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
-        f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
+        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}{in_clusters(ev)}; the "
+        f"rarest, {f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
     )
     if f["classes"] == 2 and ev.sample.matrix is not None:
         said.append("Give the score of the positive class alone for ROC AUC, thresholds and places.")

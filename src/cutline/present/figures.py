@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..curves import Curve
+from ..curves import Band, Curve
 from ..decide.model_choice import family_hull
 from ..decide.planning import amount
 from ..decide.selection import hits_at
@@ -20,15 +21,14 @@ from ..errors import InputError
 from ..inference.limits import wilson
 from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Table, count, format_value, pluralize
+from ..table import Figure, Table, count, format_value, in_sentence, pluralize
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
-from .words import cut_point, models_of, name_of, rounded
+from .words import counter, cut_point, models_of, name_of, positives_found, rounded
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
-    from ..curves import Band
     from ..decide.planning import Plan
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..segments import Trend
 
 Whole = NDArray[np.int64]
+Shown = bool | None  # whether something is drawn; None: where that is usual
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
 MOST_LINES = 16  # models in one chart: each colour twice
 MOST_PAIRS = 10  # differences in one chart
@@ -50,11 +51,7 @@ STEADY = 1 / 2000
 # all of one direction: higher is better
 _FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
 # what a small picture has no room for
-_ON_PAGE: dict[str, dict[str, Any]] = {
-    "roc": {"hull": False, "band": False},
-    "precision_recall": {"band": False},
-    "gain": {"band": False},
-}
+_ON_PAGE = {"roc": {"hull": False, "band": False}, **{kind: {"band": False} for kind in ("precision_recall", "gain")}}
 
 
 def draw(figure: Figure) -> Chart | None:
@@ -92,9 +89,7 @@ def _finding(result: Any, measure: str, plain: str, words: str) -> str:
         return plain
     if verdict.status == "clear":
         return f"{plain}: {verdict.best} has the best {words}"
-    if verdict.status == "level":
-        return f"{plain}: {verdict.best} and {verdict.rival.b} tie"
-    return f"{plain}: {verdict.best} is ahead, but not clearly"
+    return f"{plain}: {verdict.lead}"
 
 
 def _found(result: Any, places: float | None, *, plain: str = "") -> str:
@@ -106,7 +101,7 @@ def _found(result: Any, places: float | None, *, plain: str = "") -> str:
     if len(models) > 1:
         return _finding(result, "hit_rate", title, "hit rate")
     point = models[0].at(quota=places)
-    return f"{title}, {models[0].name} finds {count(point.tp)} of {count(point.tp + point.fn)} positives"
+    return f"{title}, {models[0].name} finds {positives_found(models[0], point)}"
 
 
 def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> str:
@@ -115,9 +110,10 @@ def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> 
     for ev in models[:MOST_LINES]:
         words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], cut_point(ev, whole=True)
         if point is not None:
-            where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
-            hits = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}"
-            words.append(f"{where}: {hits}, {pluralize(point.fp, 'negative')}")
+            by_places, at = ev.quota is not None, in_sentence(point.threshold)
+            where = f"at {pluralize(point.taken, 'place')}" if by_places else f"above {at}"
+            negatives = f"{counter(ev)(point.fp)} negative{'' if point.fp == 1 else 's'}"
+            words.append(f"{where}: {positives_found(ev, point)}, {negatives}")
         each.append((f"{ev.name}: " if len(models) > 1 else "") + ", ".join(words))
     left = len(models) - MOST_LINES
     return "; ".join([*each, *([f"and {left} more, not drawn"] if left > 0 else [])])
@@ -141,15 +137,25 @@ def _curves(models: Sequence[Evaluation], name: str) -> dict[int, Curve]:
     return curves
 
 
-def _bands(models: Sequence[Evaluation], name: str, wanted: bool | None) -> Iterator[tuple[int, Band]]:
+def _bands(models: Sequence[Evaluation], name: str, wanted: bool | None, at_once: bool) -> list[tuple[int, Band]]:
     """The band of each curve; by default that of a single model, because others would cover each other."""
-    for k, ev in enumerate(models[:MOST_LINES] if wanted or (wanted is None and len(models) == 1) else ()):
-        if wanted or ev.curve(name).banded is not None:
-            yield k, ev.curve(name).band(level=ev.settings.level)
+    wanted = wanted or at_once or (None if wanted is None and len(models) == 1 else False)
+    curves = [(k, ev.curve(name), ev.settings.level) for k, ev in enumerate(models[:MOST_LINES]) if wanted is not False]
+    return [(k, curve.band(level, at_once)) for k, curve, level in curves if wanted or curve.banded is not None]
+
+
+def _shade(chart: Chart, bands: Iterable[tuple[int, Band]], marks: str = "") -> None:
+    """Bands; what they and the marks are is told below the plot, where no line crosses the words."""
+    told = {marks: None}
+    for k, band in bands:
+        chart.band(band.x, band.low, band.high, colour(k))
+        told[f"{band.level:.0%} band for {'the whole curve' if band.simultaneous else 'each point by itself'}"] = None
+    told.pop("", None)
+    chart.x_name += f" ({'; '.join(told)})" if told else ""
 
 
 def rates(
-    result: Any, *, name: str, hull: bool = True, band: bool | None = None, threshold: float | None = None
+    result: Any, *, name: str, hull: bool = True, band: Shown = None, simultaneous: bool = False, threshold: Any = None
 ) -> Chart:
     """ROC, or precision against recall, with chance and each model's cut; ROC with its convex hull."""
     models, roc = models_of(result), name == "roc"
@@ -162,8 +168,10 @@ def rates(
     plain, of_area = ("ROC", "AUC") if roc else ("Precision and recall", "average precision")
     chart.finding = _finding(result, area, plain, of_area)
     chart.models = [models[k].name for k in curves] if len(models) > 1 else ()
-    for k, limits in _bands(models, name, band):
-        chart.band(limits.x, limits.low, limits.high, colour(k))
+    drawn, by_places = [models[k] for k in curves], threshold is None and models[0].quota is not None
+    cuts = [cut_point(ev, whole=True) if threshold is None else ev.at(threshold=threshold) for ev in drawn]
+    where = [pluralize(c.taken, "place") if by_places else f"score > {in_sentence(c.threshold)}" for c in cuts if c]
+    _shade(chart, _bands(models, name, band, simultaneous), f"dot: {where[0]}" if where else "")
     chart.reference((0.0, 1.0), (0.0, 1.0) if roc else (chance, chance))
     if roc:
         chart.label(0.52, 0.46, "chance")
@@ -171,34 +179,25 @@ def rates(
         chart.label(0.01, chance - 0.07 * chart.y[1], f"chance: {chance:.1%}")
     if roc and hull:
         corners: Any = family_hull({str(k): models[k].ranking for k in curves})
-        chart.reference(corners.column("fpr"), corners.column("tpr"), perfect=True)
-        height = float(np.interp(0.42, corners.column("fpr"), corners.column("tpr")))
-        chart.label(0.42, height + 0.02, "convex hull", aside=-3.0, anchor="end")
+        chart.line(corners.column("fpr"), corners.column("tpr"), GREY, PERFECT, size=1.1, words="convex hull")
     for k, curve in curves.items():
         ev = models[k]
         named = f"{ev.name}: {short} {_with_interval(ev[area])}" if area in ev else ev.name
         chart.line(curve.x, curve.y, colour(k), dash(k), words=named)
-    for k in curves:
-        point = cut_point(models[k], whole=True) if threshold is None else models[k].at(threshold=threshold)
+    for k, point in zip(curves, cuts, strict=True):
         if point is not None:
             x, y = (point.fpr, point.recall) if roc else (point.recall, point.precision)
             chart.point(x, y, colour(k), size=4.0)
-            if k == 0 and x == x and y == y:
-                quota = models[0].quota if threshold is None else None
-                where = f"score > {point.threshold:g}" if quota is None else pluralize(quota, "place")
-                beside = -0.05 if roc else 0.03  # where the curve does not pass
-                chart.label(x, y + beside * chart.y[1], where, aside=6.0)
     return chart
 
 
-def tpr_fpr(result: Any, *, band: bool | None = False) -> Chart:
+def tpr_fpr(result: Any, *, band: Shown = False, simultaneous: bool = False) -> Chart:
     """True and false positive rate over the list, and where they lie farthest apart (Kolmogorov–Smirnov)."""
     models = models_of(result)
     chart = Chart("TPR and FPR", "", (0.0, 1.0), (0.0, 1.0), "share of the list taken", y_name="rate")
     chart.x_percent = chart.y_percent = True
     chart.finding = "TPR and FPR (full: TPR, dotted: FPR)"
-    for k, limits in _bands(models, "tpr_fpr", band):
-        chart.band(limits.x, limits.low, limits.high, colour(k))
+    _shade(chart, _bands(models, "tpr_fpr", band, simultaneous))
     for k, curve in _curves(models, "tpr_fpr").items():
         whole: Any = models[k].curve("tpr_fpr")
         at = int(np.argmax(np.abs(whole.y - whole.y2)))
@@ -318,7 +317,7 @@ def places_chart(
     return chart
 
 
-def over_places(result: Any, *, name: str, band: bool | None = None) -> Chart:
+def over_places(result: Any, *, name: str, band: Shown = None, simultaneous: bool = False) -> Chart:
     """Gain, recall, hit rate or lift at each number of places, between a random and a perfect list."""
     models, no_prices = models_of(result), (None, None)
     first = models[0]
@@ -332,15 +331,12 @@ def over_places(result: Any, *, name: str, band: bool | None = None) -> Chart:
         places = gain.x if gain is not None else quota_stops(ev.ranking.rows).astype(np.float64)
         hits = gain.y if gain is not None else hits_at(ev.ranking, places)
         lines.append((places, in_unit(name, hits, places, [ev], no_prices)))
-    bands = []
-    counted = name == "gain"  # of this list: no more than its positives, or than places
-    for k, limits in _bands(models, "qrecall" if counted else name, band):
-        ends: list[Any] = [limits.low, limits.high]
-        if counted:
-            ends = [np.minimum(end * models[k].ranking.n_pos, limits.x) for end in ends]
-        bands.append((k, limits.x, *ends))
+    bands = _bands(models, "qrecall" if name == "gain" else name, band, simultaneous)
+    if name == "gain":  # of this list: no more than its positives, or than places
+        counts = {k: [np.minimum(end * models[k].ranking.n_pos, b.x) for end in (b.low, b.high)] for k, b in bands}
+        bands = [(k, replace(b, low=counts[k][0], high=counts[k][1])) for k, b in bands]
     place = None if first.rows.batched else first.quota
-    chart = places_chart(name, models, lines, place=place, bands=bands)
+    chart = places_chart(name, models, lines, place=place)
     chart.y_name, chart.words = _BY_PLACES[name], f"{_in_words(models)}."
     by = f"{_BY_PLACES[name].partition(' (')[0].capitalize()} by number of places"
     chart.finding = _found(result, place, plain=by)
@@ -352,19 +348,18 @@ def over_places(result: Any, *, name: str, band: bool | None = None) -> Chart:
         level = positives / rows if name == "hit_rate" else 1.0
         words = f"chance: {level:.1%}" if name == "hit_rate" else "chance"
         chart.label(rows, level - below, words, aside=-3.0, anchor="end")
-    if place is not None:
-        chart.label(place, chart.y[0] + 0.02 * (chart.y[1] - chart.y[0]), pluralize(place, "place"))
+    _shade(chart, bands, "" if place is None else f"line: {pluralize(place, 'place')}")
     return chart
 
 
-def qrecall(result: Any, *, areas: bool | None = None, band: bool | None = None) -> Chart:
+def qrecall(result: Any, *, areas: bool | None = None, band: Shown = None, simultaneous: bool = False) -> Chart:
     """Qrecall between chance and a perfect list; for one model the areas S1, S2, S3 behind PEM are shaded.
 
     S1: better than chance; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3.
     """
     models = models_of(result)
-    areas = len(models) == 1 and not band if areas is None else areas
-    chart = over_places(result, name="qrecall", band=band if not areas else False)
+    areas = len(models) == 1 and not (band or simultaneous) if areas is None else areas
+    chart = over_places(result, name="qrecall", band=band if not areas else False, simultaneous=simultaneous)
     if areas:
         rows, positives = float(models[0].ranking.cases), float(models[0].ranking.n_pos)
         line = next(mark for mark in chart.marks if mark.words == models[0].name)
@@ -416,7 +411,7 @@ def histogram(result: Any, *, bins: int = 24, threshold: float | None = None, na
     words = "The less the two overlap, the better the model separates them."
     cut = cut_point(ev, whole=True) if threshold is None else ev.at(threshold=threshold)
     if cut is not None:
-        words += f" The cut is at {format_value(cut.threshold)}."
+        words += f" The cut is at {in_sentence(cut.threshold)}."
     title = TITLES["histogram"] + (f": {ev.name}" if named else "")
     chart = Chart(title, words, (edges[0], edges[-1]), (0.0, most), "score", y_name="share of the class")
     chart.y_percent = True
@@ -440,17 +435,17 @@ def dots_chart(models: Sequence[Evaluation], places: Any, chance: float, *, best
     Chance is dotted. A page's script finds the marks by their ``data-`` attributes.
     """
     points = [(ev.name, colour(k), ev.at(quota=places)) for k, ev in enumerate(models)]
-    if best_first:
-        points.sort(key=lambda row: -row[2].tp)
+    points.sort(key=lambda row: -row[2].tp if best_first else 0.0)
     rows = len(points)
-    area = PlotArea(400, 58 + _ROW * rows, 12.0, 388.0, 16.0, 20.0 + _ROW * rows)
-    across, beside = f"positives among {pluralize(places, 'place')}", f"random choice: {rounded(chance)}"
+    area = PlotArea(400, 42 + _ROW * rows, 12.0, 388.0, 0.0, 4.0 + _ROW * rows)
+    beside = f"random choice: {rounded(chance)}"
+    across = f"positives among {pluralize(places, 'place')} · dotted: {beside}"
     chart = Chart(TITLES["dots"], "", (0.0, places), (0.0, float(rows)), across, y_ticks=False, area=area)
     chart.name, chart.linked = "dots", "data-dots"
-    chart.reference([chance, chance], chart.y, tag="data-chance")
     for k, (name, paint, point) in enumerate(points):
         height, hits, (low, high) = rows - k - 0.66, point.tp, point.next_hits
-        found = count(hits) + (f" (next list {count(low)} to {count(high)})" if low == low else "")
+        chart.reference([chance, chance], (height - 0.25, height + 0.25), tag="data-chance")  # crosses no name
+        found = counter(models[0])(hits) + (f" (next list {count(low)} to {count(high)})" if low == low else "")
         chart.words += f"{name} {found}; "
         coming, within = ([v if v == v else hits for v in ends] for ends in ((low, high), point.expected_hits.interval))
         chart.band(coming, [height - 0.16] * 2, [height + 0.16] * 2, paint, f'data-next="{k}"')
@@ -459,8 +454,6 @@ def dots_chart(models: Sequence[Evaluation], places: Any, chance: float, *, best
         chart.label(0.0, height + 0.32, clipped(name), tag=f'data-name="{k}" font-weight="bold"', aside=0.0)
         chart.label(places, height + 0.32, found, tag=f'data-found="{k}"', anchor="end", aside=0.0)
     chart.words += f"{beside}."
-    anchor = "end" if chance > 0.6 * places else "start"
-    chart.label(chance, rows + 0.12, beside, tag="data-chance-words", anchor=anchor, aside=0.0)
     return chart
 
 
@@ -472,7 +465,8 @@ def found(result: Any, *, quota: int | None = None) -> Chart:
         raise InputError("quota", "is missing", "give {quota}: places in one list")
     chart = dots_chart(models, places, places * models[0].facts["share_positive"], best_first=True)
     level, chart.title = f"{models[0].settings.level:.0%}", _found(result, places)
-    chart.x_name += f"\ndot: this list · line: {level} interval of the average · pale: range to expect on the next list"
+    chart.x_name += f"\nline: {level} interval of the average over lists like this one with as many positives"
+    chart.x_name += "\ndot: this list · pale: range to expect on the next list"
     return chart
 
 
@@ -525,7 +519,8 @@ def dominance(
         raise InputError(None, "no model leads clearly")
     places = by == "quota"
     axis, last = "number of places" if places else "false positive rate", float(stretches[-1]["to"])
-    spans = [f"{row['leader']} from {row['from']:,.6g} to {row['to']:,.6g}" for row in clear[:12]]
+    ends = [list(dict.fromkeys(f"{row[end]:,.6g}" for end in ("from", "to"))) for row in clear[:12]]
+    spans = [f"{row['leader']}: {' to '.join(of)}" for row, of in zip(clear, ends, strict=False)]
     words = f"{'; '.join(spans)}. Elsewhere no model leads clearly, judged at all places at once."
     title = f"Clear leaders by {axis}" if clear else f"No model leads clearly at any {axis}"
     area = PlotArea(900, 48 + 34 * len(names), 44.0, 890.0, 8.0, 12.0 + 34 * len(names))
@@ -655,8 +650,7 @@ def trend(result: Trend) -> Chart:
     chart.reference(range(last + 1), result.fitted, perfect=True)
     if result.change is not None:
         where = result.segments.index(result.change) - 0.5
-        chart.upright(where)
-        chart.label(where, ends[1] - 0.03 * (ends[1] - ends[0]), f"first clear change: {result.change}")
+        chart.upright(where, f"first clear change: {result.change}", 0.97)
     return chart
 
 
@@ -726,13 +720,11 @@ def reliability_chart(result: Any, *, bins: int = 10, known: Mapping[int, Any] =
     words = "On the diagonal the probabilities are right."
     if known:
         words += " Points: shares in tenths of the list. Lines: isotonic curves."
-    if len(known) == 1:
-        words += " Grey: where the curve of a model with right probabilities would lie."
-    chart = Chart(
-        TITLES["reliability"], words, (0.0, top), (0.0, top), "predicted probability", y_name="observed share"
-    )
+    across, up = "predicted probability", "observed share"
+    chart = Chart(TITLES["reliability"], words, (0.0, top), (0.0, top), across, y_name=up)
     chart.x_percent = chart.y_percent = True
     if len(known) == 1:
+        chart.words += " Grey: where the curve of a model with right probabilities would lie."
         bands = next(iter(known.values())).band
         chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
     chart.reference([0.0, top], [0.0, top])
@@ -757,17 +749,18 @@ def calibration(result: Any) -> Chart:
     chart.x_percent = chart.y_percent = True
     bands = {name: result.band.column(name) for name in result.band.columns}
     chart.band(bands["probability"], bands["low"], bands["high"], GREY)
-    chart.band(bands["probability"], bands["confidence_low"], bands["confidence_high"], colour(0))
+    x, low, high = (np.array(bands[name]) for name in ("probability", "confidence_low", "confidence_high"))
+    _shade(chart, [(0, Band(x, low, high, result.level, False))])
     chart.reference([0.0, 1.0], [0.0, 1.0])
     chart.line(bands["probability"], bands["comes_true"], colour(0))
     cases, edges = np.histogram(result.score, bins=40, range=(0.0, 1.0), weights=result.cases)
     chart.steps(edges.tolist(), (0.12 * cases / max(cases.max(), 1.0)).tolist(), GREY, 0.5)
     if result.slope.value == result.slope.value:
-        chart.label(0.02, 0.93, f"slope {result.slope.value:.2f}, p = {result.p_value:.2g}")
+        chart.label(0.02, 0.93, f"slope {result.slope.value:.2f}, {result.tested}")
     return chart
 
 
-def cost_chart(result: Any, *, kind: str, at: float | None = None, band: bool | None = None) -> Chart:
+def cost_chart(result: Any, *, kind: str, at: float | None = None, band: Shown = None) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody.
 
     ``result`` may also be decision curves by the number that gives their colour; ``at``: where the costs lie.
@@ -787,12 +780,9 @@ def cost_chart(result: Any, *, kind: str, at: float | None = None, band: bool | 
     if not benefit:
         words = "Per case; the costs of a false positive and a false negative add up to 1."
         across, up = "share of a false positive in the cost of both errors", "expected cost per case"
-    if shaded:
-        across += f" ({first.level:.0%} band for each point by itself)"
     chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True, y_name=up)
-    if shaded:
-        for k, c in decisions.items():
-            chart.band(c.x, getattr(c, low), getattr(c, high), colour(k))
+    of_each = {k: Band(c.x, getattr(c, low), getattr(c, high), c.level, False) for k, c in decisions.items()}
+    _shade(chart, of_each.items() if shaded else ())
     names = [c.name for c in decisions.values()]
     if list(decisions) == list(range(len(names))):
         chart.models = names if len(names) > 1 else []
@@ -828,8 +818,7 @@ def profit(plan: Plan) -> Chart:
         chart.key.append((f"on new data: {shown[1]}", colour(1)))
     chart.point(float(plan.quota), plan.profit.value)
     if plan.limit < plan.taken[-1]:
-        chart.upright(float(plan.limit))
-        chart.label(float(plan.limit), ends[0] + 0.02 * (ends[1] - ends[0]), f"limit: {plan.limit:,}")
+        chart.upright(float(plan.limit), f"limit: {plan.limit:,}")
     return chart
 
 
@@ -896,8 +885,7 @@ def voting(result: SelectiveVoting) -> Chart:
         if np.isfinite(values).any():
             chart.point(float(x[np.nanargmax(values)]), float(np.nanmax(values)), colour(k))
     chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
-    chart.upright(float(result.voters))
-    chart.label(float(result.voters), chart.y[1] - 0.04 * (chart.y[1] - chart.y[0]), f"{result.voters} chosen")
+    chart.upright(float(result.voters), f"{result.voters} chosen", 0.96)
     return chart
 
 
@@ -920,8 +908,7 @@ def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "A
     last = float(max(k[-1], 3))
     chart = Chart(title, words, (2.0, last), (0.0, 1.0), "number of classes", log=True, y_name="accuracy")
     chart.y_percent = True
-    chart.upright(float(ex.n_classes))
-    chart.label(float(ex.n_classes), 0.03, f"{ex.n_classes:,} classes seen")
+    chart.upright(float(ex.n_classes), f"{ex.n_classes:,} classes seen")
     every = np.unique(np.append(np.geomspace(2, last, 60).round(), ex.n_classes))
     for name, fit in ex.fits.items():
         accuracy = np.clip(fit.accuracy(np.maximum(every / ex.classes_each, 1.0)), 0.0, 1.0)
@@ -947,8 +934,7 @@ def who_leads(result: GrowthComparison) -> Chart:
     across, up = "number of classes", "difference of accuracies"
     last = float(max(band["k"][-1], 3.0))
     chart = Chart("Who leads", words, (2.0, last), ends, across, log=True, y_name=up, y_percent=True)
-    chart.upright(seen)
-    chart.label(seen, ends[0] + 0.03 * (ends[1] - ends[0]), f"{seen:,.0f} classes seen")
+    chart.upright(seen, f"{seen:,.0f} classes seen")
     chart.reference([2.0, last], [0.0, 0.0])
     if np.isfinite(band["low"]).any():
         chart.band(band["k"], band["low"], band["high"], colour(0))
@@ -976,8 +962,7 @@ def list_sizes(result: Any, *, quota: int | float | None = None, list_size: int 
     title = f"Hits in {pluralize(places, 'place')}" if isinstance(places, int) else "Hits"
     chart = Chart(f"{title} by list size", words, (sizes[0], sizes[-1]), (0.0, top), "cases on the list", log=True)
     chart.y_name, names = "hits", [ev.name for ev in models]
-    chart.upright(float(sample))
-    chart.label(float(sample), 0.03 * top, f"this list: {sample:,}")
+    chart.upright(float(sample), f"this list: {sample:,}")
     for k, own in enumerate(points):
         hits, tested = [point.tp for point in own], sum(not point.guess for point in own)
         if len(models) == 1:
@@ -1027,25 +1012,14 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     **{name: partial(rates, name=name) for name in ("roc", "precision_recall")},
     "found": found,
     **{name: partial(over_places, name=name) for name in ("gain", "lift", "hit_rate")},
-    "qrecall": qrecall,
-    "tpr_fpr": tpr_fpr,
-    "histogram": histogram,
+    **{one.__name__: one for one in (qrecall, tpr_fpr, histogram)},
     "reliability": reliability_chart,
     "calibration": calibration,
     **{kind: partial(cost_chart, kind=kind) for kind in ("net_benefit", "expected_cost")},
-    "dominance": dominance,
-    "forest": forest,
-    "batches": batches,
-    "segments": segments,
+    **{one.__name__: one for one in (dominance, forest, batches, segments)},
     "list_size": list_sizes,
     "plan": profit,
-    "uplift": uplift,
-    "voting": voting,
-    "trend": trend,
+    **{one.__name__: one for one in (uplift, voting, trend)},
     "extrapolation": more_classes,
-    "who_leads": who_leads,
-    "risk_coverage": risk_coverage,
-    # of a page alone
-    "differences": differences,
-    "confidence": confidence,
+    **{one.__name__: one for one in (who_leads, risk_coverage, differences, confidence)},  # two of a page alone
 }

@@ -358,9 +358,11 @@ def at_stops(ev: Evaluation, stops: Whole) -> dict[str, NDArray[Any]]:
     left_open = np.zeros((2, len(stops)))  # what the order inside a bucket may take away, or add
     buckets = getattr(ev.rows, "buckets", None)
     if buckets is not None:
-        there = np.flatnonzero(buckets.counted.pos + buckets.counted.neg)
-        score = buckets.counted.high[there]
-        left_open = np.where(buckets.counted.is_open[there][last], [worst - hits, best - hits], 0.0)
+        low, high = buckets.counted.low, buckets.counted.high
+        k = np.minimum(np.searchsorted(-low, -score), len(low) - 1)  # the bucket of each group
+        is_open = (low[k] < high[k]) & (score <= high[k])
+        score = np.where(is_open, high[k], score)
+        left_open = np.where(is_open[last], [worst - hits, best - hits], 0.0)
     of_next = np.array(soon).T + left_open
     return {
         "hits": hits,

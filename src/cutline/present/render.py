@@ -176,8 +176,8 @@ def cell(value: Any) -> Any:
     if isinstance(value, Estimate):
         if value.value != value.value:
             return Markup('–<small class="why">{}</small>').format(value.reason)
-        ends = f"{format_value(value.low)} to {format_value(value.high)}" if value.low == value.low else ""
-        return Markup("{} <small>{}</small>").format(*(_MINUS.sub("−", x) for x in (format_value(value.value), ends)))
+        within = f"{format_value(value.low)} to {format_value(value.high)}" if value.low == value.low else ""
+        return Markup("{} <small>{}</small>").format(format_value(value.value), within)
     if hasattr(value, "__html__") or (isinstance(value, str) and not _NUMERIC.fullmatch(value)):
         return value
     return _MINUS.sub("−", format_value(value))

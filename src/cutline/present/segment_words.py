@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..class_evaluation import ClassComparison, ClassEvaluation
 from ..errors import PYTHON, Terms
+from ..inference.closed_forms import FEW_CASES
 from ..inference.evidence import moves
 from ..segments import note_of, why_not_comparable
 from ..table import Figure, Section, Table, count, joined
-from .words import chosen_measures, difference_rows, name_of, title_of, with_interval, written
+from .words import chosen_measures, difference_table, name_of, title_of, with_interval, written
 
 if TYPE_CHECKING:
     from ..decide.selection import SharedList
     from ..segments import SegmentComparison, Segments
 
 _MOST_CHARTS = 4
+_MOST_LISTED = 4  # segments whose places a sentence tells
 _MOST_NAMED = 12  # measures that somebody may have asked for by name
 _SHORT = 14  # segments of the short text, so that it fits on a screen
 IN_FULL = "Segments in full"
@@ -57,7 +59,7 @@ def segment_sections(
     title_by = "Segments" if tuple(result.by) == ("segment",) else f"Segments by {', '.join(result.by)}"
     if models is None:
         rows, title = short_segment_rows(first, keys, named=named), title_by
-        yield Section("answer", [*sentences(first, keys, named=named), *facts])
+        yield Section("answer", sentences(first, keys, facts, named=named))
         few = [*rows[:_SHORT], rows[-1]] if len(rows) - 1 > _SHORT else rows
     else:
         key = "roc_auc" if "roc_auc" in keys else keys[0]  # it does not move with the share of positives
@@ -94,30 +96,37 @@ def segment_sections(
         yield from islice(result.whole.sections(terms=terms, detail=True, **how), 1, None)
 
 
-def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
-    """Which segments differ, by measures that the share of positives does not move; and which have few cases.
+def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named: bool) -> list[str]:
+    """Who gets the places of a quota; which segments differ, by measures that the share of positives does not move; and
+    which have few cases. Then the ``facts`` about all rows.
 
     ``named``: the measures are those that were asked for, so it also names those that are not compared.
     """
-    moving = _moving(seg, keys)
-    found = []
+    moving, judged, found, untested = _moving(seg, keys), set[str](), list[str](), list[str]()
+    shared = sorted(_places(seg, named=named).values(), key=lambda row: -row["places"])
+    if shared and seg.shared is not None:
+        gets = list[str]()
+        for row in shared[:_MOST_LISTED]:
+            share = f" and finds {row['recall']:.0%}{'' if gets else ' of its positives'}"
+            gets.append(f"{row['segment']} gets {count(row['places'])}{share * (row['recall'] == row['recall'])}")
+        rest = [row["places"] for row in shared[_MOST_LISTED:]]
+        gets += [f"{len(rest)} more get {count(sum(rest))}"] if rest else []
+        found.append(f"One list for all ({seg.shared.where}): {', '.join(gets)}.")
     if len(seg) > 1:
         compared = seg.compared
         asked = [row for row in compared if row["measure"] in keys]
         steady = [row for row in asked if row["measure"] not in moving] or asked
         tested = dict.fromkeys(name_of(seg.specs[row["measure"]]) for row in steady if row["verdict"] != "not tested")
-        clear = [
-            f"{row['segment']} ({row['verdict']} {name_of(seg.specs[row['measure']])})"
-            for row in steady
-            if row["verdict"] in ("higher", "lower")
-        ]
+        apart = [row for row in steady if row["verdict"] in ("higher", "lower")]
+        clear = [f"{row['segment']} ({row['verdict']} {name_of(seg.specs[row['measure']])})" for row in apart]
         more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
         if clear:
+            judged = {compared.reference, *(row["segment"] for row in apart)}
             found.append(f"Clearly different from {compared.reference}: {', '.join(clear[:6])}{more}.")
         elif tested:
             found.append(f"No segment differs clearly from {compared.reference} in {joined(list(tested))}.")
         else:
-            found.append(f"Nothing could be compared between segments: {compared.why_untested}.")
+            untested = [f"Nothing could be compared between segments: {compared.why_untested}."]
         shown = [name_of(seg.specs[key]) for key in moving if named]
         if shown:
             shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
@@ -133,11 +142,20 @@ def sentences(seg: Segments, keys: Sequence[str], *, named: bool) -> list[str]:
     found += [trend.sentence for trend in trends if trend.is_clear]
     if trends and not any(trend.is_clear for trend in trends):
         found.append(f"No clear trend from {trends[0].segments[0]} to {trends[0].segments[-1]}.")
-    small = seg.small
-    if small:
+    small = [name for name in seg.small if name not in judged]
+    if 1 < len(small) == len(seg):
+        found.append(f"Every segment has fewer than {FEW_CASES} cases of a class, so differences may go unnoticed.")
+    elif small:
         others = f" and {len(small) - 8} more" if len(small) > 8 else ""
         found.append(f"Too few cases to judge: {', '.join(small[:8])}{others}.")
-    return found
+    return [*found, *facts, *untested]
+
+
+def _places(seg: Segments, *, named: bool) -> dict[str, Any]:
+    """The places of the shared list by segment, where it is cut at a quota and no measures were named."""
+    if named or getattr(seg.overall, "quota", None) is None or seg.shared is None:
+        return {}
+    return {row["segment"]: row for row in seg.shared}
 
 
 def _moving(seg: Segments, keys: Sequence[str]) -> list[str]:
@@ -155,12 +173,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
     if not named:
         moving = _moving(seg, keys)
         keys = [key for key in keys if key not in moving]
-    shared = (
-        {row["segment"]: row for row in seg.shared}
-        if getattr(seg.overall, "quota", None) is not None and seg.shared is not None
-        else {}
-    )
-    rows = []
+    shared, rows = _places(seg, named=named), []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row: dict[str, Any] = {"": name, "rows": f"{ev.facts['rows']:,}"}
         if "share_positive" in ev.facts:
@@ -170,7 +183,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
             row[title_of(spec, getattr(ev, "threshold", None))] = written(spec, e.value)
             if k < (2 if named else 1) and e.level == e.level:
                 row[f"{e.level * 100:.4g}% interval" + " " * k] = with_interval(spec, e)
-        if shared and not named:
+        if shared:
             if ev is seg.overall:
                 point = seg.overall.at(quota=seg.overall.quota)
                 mine = {"places": point.taken, "hit_rate": point.hit_rate, "recall": point.recall}
@@ -184,7 +197,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
     return [{name: row.get(name, "") for name in columns} for row in rows]
 
 
-def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table]:
+def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table | str]:
     """Each segment, then all rows together, intervals in the cells; and the differences from the rest.
 
     Of several models, each of them in each segment, and the differences between models.
@@ -198,7 +211,7 @@ def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table]:
         ]
         yield Table(values, "Models by segment", "segment")
         title = "Differences between models by segment, strongest evidence first"
-        yield Table(difference_rows(seg.differences(keys).to_dicts()[:SHOWN]), title)
+        yield from difference_table(seg.differences(keys), title, seg.settings.level, "", SHOWN)
         return
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:

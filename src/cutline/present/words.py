@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,11 +28,13 @@ from ..table import (
     count_range,
     ends,
     format_value,
+    in_sentence,
     joined,
     p_value,
     pluralize,
     round_up,
     values_of,
+    with_minus,
 )
 from .render import explained
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from ..decide.error_costs import Cheapest
     from ..decide.operating import OperatingPoint
     from ..evaluation import Evaluation
+    from ..verdict import Verdict
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 FAMILY_TITLES = {
@@ -93,8 +97,7 @@ _PROPER = (
     *("Boltzmann", "Brier", "Cohen", "Gini", "Hand", "Kolmogorov", "Linear", "Matthews", "Misclassification"),
     *("Pearson", "Quadratic", "Youden"),
 )
-# Goals in a reader's words. Two are not in the short text: a known quota is answered above it, and rare positives
-# mostly as wasted places are.
+# Goals in a reader's words. The short table leaves out two, which --why has with the reason.
 GOALS = {
     "known quota": "most hits in these places",
     "rare positives": "find rare positives",
@@ -104,7 +107,7 @@ GOALS = {
     "probabilities needed": "right probabilities",
     "fewest errors": "fewest errors",
 }
-_ANSWERED = ("known quota", "rare positives")
+_LEFT_OUT = {"known quota": " (see the first sentence)", "rare positives": " (nearly always as waste no place)"}
 _WORTH_ORDERS = {"value": "score × worth", "value_per_cost": "score × worth per cost"}
 _BY_SCORE = "Hits, other measures, tables and curves are of the list by score alone."
 
@@ -134,7 +137,8 @@ def evaluation_sections(
         names = default_measures(ev.quota if ev.quotas is None else ev.quotas)
         keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
         read = read_together(ev.estimates, ev.specs if len(ev.specs) <= _FEW else keys)
-        keys = [key for key, e in read.items() if _one_class(ev) or e.value == e.value]
+        asked = {ev[name].name for name in measures}
+        keys = [key for key, e in read.items() if _one_class(ev) or e.value == e.value or key in asked]
         keys = [key for key in keys if not ev.specs[key].measure.of_worth] or keys  # these have a table of their own
         families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
         keys.sort(key=lambda key: families.index(ev.specs[key].measure.family))
@@ -154,29 +158,30 @@ def evaluation_sections(
         if not detail:
             return
     yield from more
-    yield from filter(None, [places_section([ev], detail=detail)])
+    yield from filter(None, [places_section([ev], terms, detail=detail)])
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None else "At the threshold"
         # who is taken: scores above a threshold, and those of a tie, or of a bucket, at it that get a place
-        taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+        taken = "all cases" if point.threshold == -math.inf else f"score > {in_sentence(point.threshold)}"
         if point.threshold != -math.inf and point.from_tie > 0:
             bucket = bucket_of(ev, point)
-            at = f"{point.threshold:.6g}" if bucket is None else f"{bucket.low:.6g} to {bucket.high:.6g}"
+            at = " to ".join(map(in_sentence, [point.threshold] if bucket is None else bucket))
             drawn = f"{count(point.from_tie)} of {count(point.tied)} that score {at}"
             taken = f"{taken}, and {drawn}" if point.taken - point.from_tie > 1e-9 else drawn
         if ev.rows.batched and ev.quota is not None:
             where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
         short = not (detail or all_measures)
         if not (batched and short):
-            matrix = []
+            matrix, cases = [], counter(ev)
             for name, (selected, left), marks in (
                 (ev.positive_name or "positive", (point.tp, point.fn), (" TP", " FN")),
                 ("others" if ev.positive_name else "negative", (point.fp, point.tn), (" FP", " TN")),
                 ("all", (point.tp + point.fp, point.fn + point.tn), ("", "")),
             ):
-                cells = {"selected": f"{count(selected)}{marks[0]}", "not selected": f"{count(left)}{marks[1]}"}
-                matrix.append({"": name, **cells, "all": count(selected + left)})
-            yield Section("cut", [Table(matrix, f"{where}: {taken}")])
+                cells = {"selected": f"{cases(selected)}{marks[0]}", "not selected": f"{cases(left)}{marks[1]}"}
+                matrix.append({"": name, **cells, "all": cases(selected + left)})
+            estimated = "; counts are estimates" if cases is rounded else ""
+            yield Section("cut", [Table(matrix, f"{where}: {taken}{estimated}")])
         if batched:
             yield from batch_sections([ev], short=short)
     if detail:
@@ -197,7 +202,7 @@ def batch_sections(evaluations: Sequence[Evaluation], *, short: bool = False) ->
     points: dict[str, Any] = {ev.name: ev.at(quota=ev.quota) for ev in evaluations}
     rows = batch_rows(points)
     left = len(rows) - _SHOWN_BATCHES
-    more = [f"{pluralize(left, 'more batch', 'more batches')}: --format json"] if left > 0 else []
+    more = [f"{pluralize(left, 'more batch', 'more batches')} (JSON has all)"] if left > 0 else []
     if not short:
         yield Section("batches", [Figure("batches", points), Table(rows[:_SHOWN_BATCHES]), *more], "Batch by batch")
     for k, ev in enumerate(evaluations[:_MOST_RULES]):
@@ -245,7 +250,7 @@ def comparison_sections(
         if not detail:
             return
     yield from more
-    yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
+    yield from filter(None, [places_section(evaluations, terms, detail=detail)] if comparison.paired else [])
     if detail and first.rows.batched and quota is not None:
         yield from batch_sections(evaluations)
     keys = list(comparison.specs) if all_measures else chosen_measures(comparison)
@@ -260,17 +265,17 @@ def comparison_sections(
             Figure("differences", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])
         ]
         if detail or pairs or all_measures:
-            tested = (row for key in keys for row in comparison.differences if row["measure"] == key)
-            parts.append(Table(difference_rows(tested), "Differences between models", "measure"))
+            tested = [row for key in keys for row in comparison.differences if row["measure"] == key]
+            parts += difference_table(tested, "Differences between models", comparison.settings.level)
         yield Section("pairs", parts, "Which model?")
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
         clear = (row for row in stretches if row["clear"])  # not chance, at all places at once
         leads = Table(
             (
-                {"places": f"{row['from']:,} to {row['to']:,}", "leads": row["leader"], "more hits": f"{more:.1f}"}
+                {"places": places, "leads": row["leader"], "more hits": f"{row['more_hits']:.1f}"}
                 for row in clear
-                for more in [row["more_hits"]]
+                for places in [" to ".join(dict.fromkeys(f"{row[end]:,}" for end in ("from", "to")))]
             ),
             "Clear leaders by quota",
         )
@@ -284,7 +289,8 @@ def comparison_sections(
         yield Section("costs", [*cheapest.conditions, cheapest.others], "Costs of errors")
     goals = [] if _one_class(first) else comparison.recommendations.values()
     if goals and why:
-        yield Section("goals", [f"{GOALS[r.goal]}: {r.text}" for r in goals], "Which model for which goal")
+        reasons = [f"{GOALS[r.goal]}{_LEFT_OUT.get(r.goal, '')}: {r.text}" for r in goals]
+        yield Section("goals", reasons, "Which model for which goal")
     elif goals:
         yield Section("goals", [Table(goal_rows(comparison))], "Which model for which goal")
     if detail:
@@ -318,7 +324,7 @@ def _with_what_was_asked(
                 values.append(f"{name_of(spec, first.threshold)} is {written(spec, e.value)}{within}")
         told += [f"{values[0][0].upper()}{joined(values)[1:]}."] if 0 < len(values) <= _MOST_NAMED else []
     elif keys and first.quota is not None and first.specs[keys[0]].measure.name != "hit_rate":
-        told += _by_measure(comparison, keys[0])
+        told += by_measure(comparison, keys[0])
     of_worth = [key for key, spec in first.specs.items() if spec.measure.of_worth]
     worth = worth_section(evaluations, of_worth, comparison) if of_worth else None
     if worth is not None and first.cut_by in _WORTH_ORDERS:
@@ -355,7 +361,7 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
     number = f"{facts['positives']:,}"
     positives = of_positives(ev, number) if ev.positive_name else f"{number} positive"
-    said = f"{pluralize(facts['rows'], 'row')}, {some}{positives} ({facts['share_positive']:.1%})"
+    said = f"{pluralize(facts['rows'], 'row')}{in_clusters(ev)}, {some}{positives} ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
         said += f"; at a prevalence of {100.0 * ev.prevalence:.4g}% ({moved})"
@@ -370,6 +376,33 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     if absent:
         said += f"; there are no {absent} cases, so the ranking cannot be evaluated"
     return f"{ev.name}: {said}" if named else said
+
+
+def in_clusters(ev: Any) -> str:
+    """In how many clusters the rows come; empty where they were drawn one by one."""
+    allowed = "" if ev.settings.interval is None else " (intervals allow for them)"
+    return "" if ev._clusters is None else f" in {pluralize(int(ev._clusters.max()) + 1, 'cluster')}{allowed}"
+
+
+def next_list(ev: Evaluation) -> str:
+    """The next list or batch, and what its prediction interval assumes where rows of this list come in clusters."""
+    assumed = "" if ev._clusters is None else ", if its rows are independent"
+    return "in the next batch" if ev.rows.batched else f"on the next list like this one{assumed}"
+
+
+def counter(ev: Evaluation) -> Callable[[float], str]:
+    """How to write cases that have a label: exactly, or rounded where most labels are estimated."""
+    return rounded if "labelled" in ev.facts else count
+
+
+def positives_found(ev: Evaluation, point: Any) -> str:
+    """The positives that a cut finds, of all there are."""
+    cases = counter(ev)
+    found, positives = cases(point.tp), of_positives(ev, cases(point.tp + point.fn))
+    if cases is count:
+        return f"{found} of the {positives}"
+    known = point.expected_hits.low == point.expected_hits.high  # all labels at these places
+    return f"{found} of an estimated {positives}" if known else f"an estimated {found} of {positives}"
 
 
 def of_positives(ev: Evaluation, number: str) -> str:
@@ -429,7 +462,7 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         order = "ranks a random positive above a random negative with probability"
         return [f"{model} {order} {share(ev['roc_auc'])}."] if "roc_auc" in ev else []
     level, (low, high) = f"{ev.settings.level:.0%}", point.next_hits
-    positives = f"{count(point.tp)} of the {of_positives(ev, count(point.tp + point.fn))}"
+    positives, cases = positives_found(ev, point), counter(ev)
     known, coming = low == low, f"expect {count(low)} to {count(high)} ({level} prediction interval)"
     if ev.rows.batched and ev.quota is not None:
         mean = count(round(point.expected_hits.value, 1))
@@ -438,25 +471,33 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
         following = [f"In the next batch, {coming}."] if known else []
     elif ev.quota is not None:
         found = f"With {pluralize(ev.quota, 'place')}, {name} finds {positives}"
-        found += f"; on the next list like this one, {coming}." if known else "."
+        found += f"; {next_list(ev)}, {coming}." if known else "."
         following = []
     else:
-        taken = f"selects {count(point.taken)} of {pluralize(ev.ranking.cases, 'case')}"
-        found = f"At a threshold of {point.threshold:g}, {name} {taken} and finds {positives}."
-        where = "in the next batch" if ev.rows.batched else "on the next list like this one"
-        following = [f"With the same share selected {where}, {coming}."] if known else []
+        about, taken = "", count(point.taken)
+        if point.tied > 1:  # inside a bucket
+            about, taken = "about ", rounded(point.taken)
+            positives = f"{rounded(point.tp)} of the {of_positives(ev, cases(point.tp + point.fn))}"
+        taken = f"selects {about}{taken} of {pluralize(ev.ranking.cases, 'case')}"
+        found = f"At a threshold of {in_sentence(point.threshold)}, {name} {taken} and finds {about}{positives}."
+        following = [f"With the same share selected {next_list(ev)}, {coming}."] if known else []
     chance = chance_sentence(point)
     if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
         chance = chance.removesuffix(".") + " in all batches together." * bool(chance)
     tie = ""  # what happens where the cut falls inside a tie, or inside a bucket of scores
-    if point.tied > 1 and point.from_tie < point.tied and count(point.hits_worst) != count(point.hits_best):
-        bucket, where = bucket_of(ev, point), "Some cuts fall inside a tie"
+    if point.tied > 1 and point.from_tie < point.tied and cases(point.hits_worst) != cases(point.hits_best):
+        bucket = bucket_of(ev, point)
         by, at = ("the draw", "a tie") if bucket is None else ("the order inside it", "a bucket")
+        where = f"Some cuts fall inside {at}"
         if point.threshold == point.threshold:
-            limits = [format_value(end) for end in ([point.threshold] if bucket is None else bucket)]
-            where = f"The cut falls inside {at} of {count(point.tied)} cases that score {' to '.join(limits)}"
-        hits = f"{count(point.hits_worst)} to {count(point.hits_best)} positives"
+            limits = " to ".join(map(in_sentence, [point.threshold] if bucket is None else bucket))
+            where = f"The cut falls inside {at} of {count(point.tied)} cases that score {limits}"
+        hits = f"{cases(point.hits_worst)} to {cases(point.hits_best)} positives"
         tie = f"{where}: {hits} get a place, depending on {by}."
+        if ev.quota is None:
+            where = where.replace("The cut falls", "The threshold lies")
+            most = point.taken + point.tied / 2.0
+            tie = f"{where}: {cases(most - point.tied)} to {cases(most)} cases and {hits} score above it."
     return [" ".join(filter(None, [found, *following, chance, tie]))]
 
 
@@ -537,7 +578,7 @@ def measure_rows(ev: Any) -> list[dict[str, Any]]:
             continue
         e, one, name = ev.estimates[key], spec.measure, str(replace(spec, threshold=None))
         if one.needs_threshold and not _at_own_cut(ev, spec) and ev.threshold is not None:
-            name += f" (score > {ev.threshold if spec.threshold is None else spec.threshold:g})"
+            name += f" (score > {in_sentence(ev.threshold if spec.threshold is None else spec.threshold)})"
         moves = "depends on the prevalence" if key in getattr(ev, "moved", ()) else ""
         notes = [one.caution if e.low == e.low else "", moves, unit_of(spec), spec.remark]
         notes.append("the same number: " + ", ".join(others[key]) if key in others else "")
@@ -584,7 +625,7 @@ def title_of(spec: Spec, threshold: float | None = None) -> str:
         places = str(spec.quota) if isinstance(spec.quota, Quotas) else quota_words(spec.quota)
         title = f"{title.removesuffix(' at quota')} at {places}"
     elif one.needs_threshold and threshold is not None:
-        title += f" at {threshold if spec.threshold is None else spec.threshold:g}"
+        title += f" at {in_sentence(threshold if spec.threshold is None else spec.threshold)}"
     return title + (" ↓" if one.better == "lower" else "")
 
 
@@ -598,8 +639,8 @@ def written(spec: Spec, value: float) -> str:
     """A value as a reader writes it: a share in percent, a ratio as ×, any other number with three digits."""
     unit = _READ_AS.get(spec.measure.name, ("", ""))[0]
     if not math.isfinite(value) or not unit:
-        return format_value(value) if not 0.001 <= abs(value) < 1000 else f"{value:.3f}"
-    return f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×"
+        return format_value(value) if not 0.001 <= abs(value) < 1000 else with_minus(f"{value:.3f}")
+    return with_minus(f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×")
 
 
 def with_interval(spec: Spec, e: Estimate) -> str:
@@ -623,7 +664,7 @@ def answer(comparison: Comparison) -> list[str]:
     if _one_class(first):
         return []  # the headline has it
     if quota is None:
-        return range_answer(comparison) if first.quotas is not None else _by_measure(comparison)
+        return range_answer(comparison) if first.quotas is not None else by_measure(comparison)
     if not comparison.paired:  # each has cases of its own, perhaps groups of people: the highest value, and no advice
         if "hit_rate" not in first:
             return [OWN_CASES]
@@ -636,7 +677,7 @@ def answer(comparison: Comparison) -> list[str]:
     if len(ordered) == 1:
         return point_sentences(best, point)
     places = places_words(quota, batched=first.rows.batched)
-    positives = f"{count(point.tp)} of the {of_positives(best, count(point.tp + point.fn))}"
+    positives = positives_found(best, point)
     hits = {ev.name: ev.at(quota=quota).tp for ev in ordered}
     tied = sorted(name for name, found in hits.items() if point.tp - found < 1e-9)
     others = [f"{name} {count(found)}" for name, found in hits.items() if name not in tied]
@@ -655,51 +696,72 @@ def answer(comparison: Comparison) -> list[str]:
         said = f"With {places}, {best.name} is ahead, but not clearly: it finds {positives}"
     said += f", {joined(others)}." if others else "."
     chance = chance_sentence(point)
-    lead = _lead(comparison, verdict, ordered, quota) if len(tied) == 1 else "These cases cannot separate them."
+    lead = [] if verdict is None else lead_sentence(verdict, comparison.specs[verdict.measure], point.taken)
+    lead = lead if len(tied) == 1 else ["These cases cannot separate them."]
     level = f"{first.settings.level:.0%} prediction interval"
-    which = "In the next batch" if first.rows.batched else "On the next list like this one"
+    which = next_list(first).capitalize()
     next_hits = {ev.name: ev.at(quota=quota).next_hits for ev in ordered}
     expected = [f"{count(low)} to {count(high)} from {name}" for name in tied for low, high in [next_hits[name]]]
     known = all(low == low for low, _ in (next_hits[name] for name in tied))
     coming = f"{which}, expect {joined(expected)} ({level})." if known else ""
-    return [f"{said} {chance}".strip(), *filter(None, [lead, coming])]
+    return [f"{said} {chance}".strip(), *filter(None, [*lead, coming])]
 
 
-def _by_measure(comparison: Comparison, key: str = "roc_auc") -> list[str]:
-    """Which model by one measure: where nothing else is asked, by the AUC, or by the first that was evaluated."""
-    decided = comparison.decided
-    if len(comparison.evaluations) < 2 or not decided:
+def by_measure(comparison: Any, key: str = "roc_auc") -> list[str]:
+    """Which model by one measure: where nothing else is asked, by the AUC, or by the first that has a value."""
+    each = {name: ev.estimates for name, ev in comparison.evaluations.items()}
+    valued = [k for k in comparison.specs if any(of[k].value == of[k].value for of in each.values())]
+    if len(each) < 2 or not valued:
         return []
-    verdict = next((v for v in decided if v.measure == key), decided[0])
-    spec = comparison.specs[verdict.measure]
-    values = {name: ev.estimates[verdict.measure].value for name, ev in comparison.evaluations.items()}
-    others = [f"{name} {written(spec, value)}" for name, value in values.items() if name not in verdict.tied]
-    value = written(spec, verdict.value.value) + (f", {joined(others)}" if others else "")
-    need = verdict.need(partial(points, spec)) or (verdict.rival.note if verdict.rival is not None else "")
-    need = f" {need[0].upper()}{need[1:]}." if need else ""
-    title = name_of(spec, comparison.threshold)
-    gaps = (
-        difference_sentences(verdict, spec) if len(comparison.evaluations) == 2 and len(comparison.specs) == 1 else []
-    )
-    return [f"By {title}, {verdict.lead}: {value}.{need}", *gaps, *([] if comparison.paired else [OWN_CASES])]
+    verdict, paired = comparison.verdict(key if key in valued else valued[0]), getattr(comparison, "paired", True)
+    spec, lead, apart = comparison.specs[verdict.measure], verdict.lead, verdict.status != "equivalent"
+    values = {name: written(spec, of[verdict.measure].value) for name, of in each.items()}
+    others = joined([f"{name} {value}" for name, value in values.items() if not apart or name not in verdict.tied])
+    if not paired and verdict.status in ("clear", "cannot tell"):  # perhaps groups of people: no advice
+        lead = f"{verdict.best} has the {'highest' if spec.better == 'higher' else 'lowest'} value"
+    by = f"By {name_of(spec, getattr(comparison, 'threshold', None))}, {lead}: "
+    by += ", ".join(filter(None, [values[verdict.best] * apart, others]))
+    return [f"{by}.", *lead_sentence(verdict, spec, paired=paired), *([] if paired else [OWN_CASES])]
 
 
 def points(spec: Spec, value: float) -> str:
     """A difference as a reader writes it: of shares in percentage points."""
     text = written(spec, value)
-    return text.replace("%", " point" if text == "1%" else " points").replace("-", "−")
+    return text.replace("%", " point" if text == "1%" else " points")
 
 
-def difference_sentences(verdict: Any, spec: Spec) -> list[str]:
-    """The difference of the best model from each model that it was tested against; of shares in percentage points."""
-    sentences = []
-    for name, gap in verdict.tested.items():
-        size, low, high = (points(spec, value) for value in (gap.difference, gap.low, gap.high))
-        clear = "clear" if gap.leader == verdict.best else gap.note or "could be chance"
-        inside = "" if gap.note else f" ({gap.level:.0%} interval {low.removesuffix(' points')} to {high})"
-        if gap.difference:
-            sentences.append(f"{verdict.best} − {name}: {size}{inside}, {clear}.")
-    return sentences
+def lead_sentence(verdict: Verdict, spec: Spec, places: float | None = None, *, paired: bool = True) -> list[str]:
+    """How sure the lead of the best model over its closest rival is, or over the next one if all differ clearly.
+
+    ``places``: where the measure is a hit rate, the lead is told in hits among so many.
+    """
+    others, apart = sorted(verdict.tested.values(), key=lambda d: abs(d.difference)), verdict.status != "equivalent"
+    if not others:
+        return []
+    write = partial(points, spec) if places is None else partial(hits_of, places)
+    row, need = others[-1] if not apart else verdict.rival or others[0], verdict.need(write)
+    if len(verdict.tied) > 1 and apart:
+        need = need or row.note
+        return [f"{need[0].upper()}{need[1:]}."] if need else []
+    gap, unit = row if row.better == "higher" else row.turned(), _READ_AS.get(spec.measure.name, ("", ""))[0]
+    if places is not None:
+        size, within = count(gap.difference * places), count_range(gap.low * places, gap.high * places)
+    else:  # with the decimals that the interval supports
+        three = [x * (100.0 if unit == "%" else 1.0) for x in (gap.difference, gap.low, gap.high)]
+        sizes = [abs(x) for x in (*three[1:], (three[2] - three[1]) / 10.0) if 1e-9 < abs(x) < math.inf]
+        decimals = max([0, *(-math.floor(math.log10(x)) for x in sizes)])
+        size, *two = (with_minus(f"{round(x, decimals) + 0.0:.{decimals}f}") for x in three)
+        unit = {"%": " point" if size == "1" else " points"}.get(unit, unit)
+        size, within = size + unit, " to ".join(two) + unit
+    lead = f"{'Its lead over' if paired and apart else f'The difference of {row.a} from'} {row.b}, {size}"
+    inside = f"{lead} ({row.level:.0%} interval {within}),"
+    if row.leader == verdict.best:
+        return [f"{inside} is clear{verdict.adjusted}."]
+    if row.verdict == "equivalent":
+        return [f"{inside} is less than the margin of {write(row.margin or 0.0)}."]
+    if row.note:
+        return [f"{lead}, could be chance: {row.note}."]
+    return [f"{inside} could be chance{verdict.adjusted}{f'; {need}' if need else ''}."]
 
 
 def range_answer(result: Any) -> list[str]:
@@ -718,35 +780,13 @@ def range_answer(result: Any) -> list[str]:
     value = f"a hit rate of {share(verdict.value)} on average"
     if not result.paired:
         return [f"With {first.quotas.words}{alike}, {verdict.best} has the highest: {value}.", OWN_CASES]
-    doubt = verdict.told(partial(points, result.specs[verdict.measure]))
-    doubt = f"{doubt[0].upper()}{doubt[1:]}."
-    return [f"With {first.quotas.words}{alike}, {verdict.lead}: {value}. {doubt}"]
+    doubt = lead_sentence(verdict, result.specs[verdict.measure])
+    return [" ".join([f"With {first.quotas.words}{alike}, {verdict.lead}: {value}.", *doubt])]
 
 
 def between(e: Any) -> str:
     """The interval of a share in brackets; empty where there is none."""
     return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-
-
-def _lead(comparison: Comparison, verdict: Any, ordered: list[Evaluation], quota: int | float) -> str:
-    """How sure the best model's lead over the next one at this quota is."""
-    if verdict is None or verdict.status == "not tested":
-        return ""
-    best, second = ordered[0], ordered[1]
-    gap = best.at(quota=quota).tp - second.at(quota=quota).tp
-    row, places = verdict.differences[second.name], best.at(quota=quota).taken
-    lead = f"Its lead over {second.name}, {count(gap)}"
-    if row.note and row.leader is None:
-        return f"{lead}, could be chance: {row.note}."
-    if row.low == row.low:
-        within = count_range(row.low * places, row.high * places)
-        lead += f" ({comparison.settings.level:.0%} interval {within})"
-    if row.leader == best.name:
-        return f"{lead}, is clear{verdict.adjusted}."
-    if row.verdict == "equivalent":
-        return f"{lead}, is less than the margin of {hits_of(places, row.margin)}."
-    need = verdict.need(partial(hits_of, places))
-    return f"{lead}, could be chance{verdict.adjusted}{f'; {need}' if need else ''}."
 
 
 def hits_of(places: float, rate: float) -> str:
@@ -828,12 +868,12 @@ def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
     """Which model for which goal, a line each."""
     rows = []
     for goal in comparison.recommendations.values():
-        if goal.goal in _ANSWERED:
+        if goal.goal in _LEFT_OUT:
             continue
         verdict, needed = goal.verdict, goal.verdict.cases_needed
         names, clear = " or ".join(verdict.tied), "no"
         if verdict.status == "clear":
-            clear = "yes" if goal.sure else f"yes, but the ranking prefers {goal.support.best}"  # type: ignore[union-attr]
+            clear = "yes" if goal.sure else f"at this threshold; the ranking prefers {goal.support.best}"  # type: ignore[union-attr]
         elif verdict.status == "equivalent":
             names, clear = " or ".join([verdict.best, *verdict.tested]), "within the margin"
         elif len(verdict.tied) > 1:
@@ -854,7 +894,7 @@ def side_by_side(evaluations: Sequence[Any], keys: Sequence[str], *, explain: bo
         facts = {
             "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
             "formula": one.formula,
-            "range": f"{one.range[0]:g} to {one.range[1]:g}, {one.better} is better",
+            "range": f"{' to '.join(map(in_sentence, one.range))}, {one.better} is better",
             "undefined": one.undefined,
             "proper": one.propriety,
             "same number": one.same_as,
@@ -868,16 +908,25 @@ def side_by_side(evaluations: Sequence[Any], keys: Sequence[str], *, explain: bo
     return Table(rows, group="family" if explain else "")
 
 
-def difference_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Tested differences between two models in words, those of segments with their name."""
+def difference_table(
+    rows: Sequence[Mapping[str, Any]], title: str, level: float, group: str = "measure", most: int | None = None
+) -> list[Table | str]:
+    """Tested differences between two models in words, those of segments and classes with their name, up to ``most``.
+
+    What has no difference and no note is left out. A sentence tells that p-values are adjusted and intervals are not.
+    """
+    valued = [row for row in rows if row["difference"] == row["difference"] or row.get("note")]
     shown = []
-    for row in rows:
-        where = {"segment": row["segment"]} if "segment" in row else {}
-        cells = {"difference": format_value(row["difference"]), "interval": ends(row["low"], row["high"])}
-        cells |= {"p (Holm)": p_value(row["p_adjusted"]), "reading": row["reading"]}
-        pair = {"measure": row["measure"], "models": f"{row['a']} − {row['b']}"}
-        shown.append({**where, **pair, **cells, **({"note": row["note"]} if where else {})})
-    return shown
+    for row in valued[:most]:
+        cells = {name: str(row[name]) for name in ("segment", "class") if name in row}
+        cells |= {"cases": count(row["cases"])} if "cases" in row else {}
+        cells |= {"measure": row["measure"], "models": f"{row['a']} − {row['b']}"}
+        cells |= {"difference": format_value(row["difference"])}
+        cells |= {f"{level * 100:.4g}% interval": ends(row["low"], row["high"]), "p (Holm)": p_value(row["p_adjusted"])}
+        shown.append({**cells, "reading": row["reading"], **({"note": row["note"]} if "segment" in row else {})})
+    made = max(Counter(row["measure"] for row in valued if row["p_adjusted"] == row["p_adjusted"]).values(), default=0)
+    note = f"p is adjusted for {made} comparisons by each measure (Holm), intervals are not: the reading needs both."
+    return [Table(shown, title, group), *([note] if made > 1 else [])] if shown else []
 
 
 def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
@@ -910,7 +959,7 @@ def list_size_section(evaluations: Sequence[Evaluation], list_size: int) -> Sect
     return Section("list-size", [*sentences, figure], "On a shorter or longer list")
 
 
-def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -> Section | None:
+def places_section(evaluations: Sequence[Evaluation], terms: Terms, *, detail: bool = False) -> Section | None:
     """The hits at every number of places; where no list of cases counts alike, why there is no such thing."""
     first = evaluations[0]
     title = "How many places?"
@@ -925,7 +974,7 @@ def places_section(evaluations: Sequence[Evaluation], *, detail: bool = False) -
         why = f"All figures on this page are for a prevalence of {100.0 * first.prevalence:.4g}%."
     elif "labelled" in first.facts:
         why = "Only some rows of this list have a label, so all figures are estimates."
-    why += " There is no quota explorer for it: ask for a quota with ev.at(quota=…)."
+    why += terms.fill(" There is no quota explorer for it: ask for a number of places with {quota}.")
     return Section("places", [why], title)
 
 
@@ -975,7 +1024,7 @@ def detail_sections(
     if both and not calibrated:
         known = {}  # the calibration of models whose rows are there, not clustered and not too many
         for k, ev in usable.items():
-            if len(ev.ranking) <= _MOST_GROUPS and getattr(ev.rows, "clusters", None) is None:
+            if len(ev.ranking) <= _MOST_GROUPS and ev._clusters is None:
                 with suppress(InputError):  # a stream keeps no rows
                     known[k] = ev.calibration()
         right: list[Any] = [Figure("reliability", usable, {"known": known}), *(f"{c.summary}." for c in known.values())]
@@ -990,9 +1039,9 @@ def detail_sections(
     elif prices:
         how_drawn = {"clusters": result._clusters, **values_of(result.settings, "level", "n_resamples", "seed")}
         cut = find_cut(result.sample, result.ranking, {}, prices, None, **how_drawn)
-        costs = [format_value(price) for price in prices.values()]
+        costs = [in_sentence(price) for price in prices.values()]
         errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
-        parts.append(f"{errors}, take score > {format_value(float(cut))}: {cut.note}.")
+        parts.append(f"{errors}, take score > {in_sentence(cut)}: {cut.note}.")
     curves = {}
     with suppress(InputError):  # a stream keeps no rows
         curves = {k: ev.decision_curve() for k, ev in usable.items() if both}
@@ -1016,12 +1065,13 @@ def detail_sections(
     data = {**(source or {}), "rows": rows, "positives": positives}
     data |= {f"distinct scores of {ev.name}": f"{ev.facts['distinct_scores']:,}" for ev in evaluations}
     yield Section("facts", [Table({"": name, "what": text} for name, text in data.items())], "The data")
+    alike = (
+        "Interval of the hits: for the average over lists with as many cases and positives as this one. It is the part "
+        "that two intervals share, those of the hit rate (times the places) and of Qrecall (times the positives), and "
+        "allows for the cut moving with the sample. A single list varies more."
+    )
     notes = [
-        f"Expected hits: {evaluations[0].settings.level:.0%} score interval for the hit rate, times the places; the "
-        "cut moves with the sample, and the interval allows for that. It is about the mean; a single group varies "
-        "more.",
-        "At a given quota, hit rate, Qrecall and lift always rank models the same way: each is the number of hits "
-        "divided by something that does not depend on the model. They differ only in averages over many quotas.",
+        *([alike] if not (evaluations[0].rows.batched or facts["weighted"]) else []),
         "Predicted positive means a score greater than the threshold.",
         "The explanation of a measure names the method of its interval.",
     ]

@@ -81,7 +81,7 @@ class CrossValidation(HasSections, ByMeasure):
                     "measure": key,
                     "mean": format_value(e.value),
                     "interval": ends(e.low, e.high),
-                    "folds": f"{format_value(row['lowest_fold'])} … {format_value(row['highest_fold'])}",
+                    "folds": ends(row["lowest_fold"], row["highest_fold"]),
                     "note": row["reason"] or (f"undefined in {lost}" if lost else ""),
                 }
             )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -19,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PYTHON, InputError, LabelWarning, different_lengths, show
+from ..errors import InputError, LabelWarning, different_lengths, show, warn
 from ..kernels import compiled
 from ..table import pluralize
 from ..validate import AMOUNTS, RULES, check_amount
@@ -461,10 +459,7 @@ def check_negatives(
         remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
         raise InputError("y_true", f"contains several labels besides {show(pos_label)}: {shown}", remedy)
     said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
-    depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
+    warn(f"{said}; leave out the rows that are neither", LabelWarning)
 
 
 def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:

@@ -85,6 +85,7 @@ class ClassColumns:
     classes: tuple[str, ...]
     predicted: str | None
     found_by: str
+    models: tuple[str, ...] = ()  # the patterns of several models, all of whose columns are the scores
 
 
 def find_class_columns(
@@ -93,11 +94,14 @@ def find_class_columns(
     score: str | Sequence[str] | None,
     predicted: str | None,
     taken: Sequence[str] = (),
+    *,
+    several: bool = False,
 ) -> ClassColumns | None:
     """The columns of several classes, where the file has them; ``None`` where it is about two.
 
     Score columns are called as the labels are (VF, F, M, L), or so with one beginning or ending in common (p_VF), which
-    a pattern such as ``p_*`` names. Nothing is taken that could be meant otherwise.
+    a pattern such as ``p_*`` names. Nothing is taken that could be meant otherwise: ``several`` models are an error
+    where that is not true.
     """
     names = [name for name in table.names if name not in taken]
     possible = [] if label is None else [label]
@@ -119,12 +123,17 @@ def find_class_columns(
             continue
         if chosen is not None:
             found.append(chosen)
-    several = [one.label for one in found] or list(refused)
-    if len(several) > 1:
-        problem = f"{table.name}: several columns could be the label: {listed(several)}"
+    found = [one for one in found if not one.models] or found
+    alike = [one.label for one in found] or list(refused)
+    if len(alike) > 1:
+        problem = f"{table.name}: several columns could be the label: {listed(alike)}"
         raise InputError(None, problem, "choose one with {label}")
     if not found and refused:
-        raise refused[several[0]]
+        raise refused[alike[0]]
+    if found and found[0].models and not several:
+        models = found[0].models
+        said = f"{table.name}: several columns have scores of each class in {show(alike[0])}: {listed(models)}"
+        raise InputError(None, said, f"choose one with {{score={show(models[0])}}}, or compare them")
     return found[0] if found else None
 
 
@@ -155,11 +164,10 @@ def _of_label(
         raise InputError(None, f"{table.name}: {said}", remedy)
     if predicted is not None:
         return ClassColumns(label, (), tuple(labels), predicted, "predicted classes")
-    models = [f"{before}*{after}" for before, after in class_affixes(columns, labels)]
-    if models:
-        said = f"{table.name}: several columns have scores of each class in {show(label)}: {listed(models)}"
-        raise InputError(None, said, "choose one with {score}, or compare them")
-    return None
+    models = tuple(f"{before}*{after}" for before, after in class_affixes(columns, labels))
+    scores = tuple(dict.fromkeys(name for model in models for name in matching(table, model) if name in columns))
+    how = f"columns of {len(models)} models named after the classes"
+    return ClassColumns(label, scores, tuple(labels), None, how, models) if models else None
 
 
 def _with_absent_classes(

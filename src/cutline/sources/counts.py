@@ -10,19 +10,20 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, show
+from ..errors import InputError, LabelWarning, listed, show, warn
 from ..partition import Partition
 from ..ranking import Ranking, tie_starts
 from ..runtime import TUNING
+from ..sweep import LOG_EPS
 from ..table import pluralize
 from ..types import Floats, Missing, TableSource
 from ..validate import check_column, check_columns, check_whole, checked
@@ -38,15 +39,16 @@ DESCRIPTION = "cutline"  # the column in which a query describes itself
 SUMS = ("p_pos", "p_neg", "pp_pos", "pp_neg", "log_pos", "log_neg")
 # What it adds up of the worth of the positives, if there is one: v, v², v³ and v⁴, on which intervals rest.
 WORTH = ("worth", "worth_2", "worth_3", "worth_4")
-_NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
+NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
 _SECOND = ("bucket_b", "low_b", "high_b")
 _NO_CHANCE = 100  # that two sites have equal counts of so many cases
 LEFT_OUT = -1  # the bucket of rows without a label or a score
+_AS_IT_IS, _COUNT = "use the result as it is", "a count is 0, 1, 2, …"
 # Each pair makes buckets finer where a probability, or one minus it, is about c; w is its share of the buckets. With
 # these the bounds of an AUC are four times as far apart for probabilities around 1e-5 as around 1/2, twice around 1e-3.
 RATIOS = ((2.0**-2, 1.0), (2.0**-9, 2.0**-1), (2.0**-16, 2.0**-2))
 NO_BATCHES = ("worth", "is not summed in each of several batches", "leave {batch} out")
-Side = Literal["middle", "best", "worst"]
+Side = Literal["middle", "best", "worst", "top"]
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,7 @@ class CountColumns:
     def numbers(self) -> dict[str, str]:
         """Columns of numbers, by the argument that names them."""
         names = ("score", "low", "high", "positives", "negatives", "rows", "worth")
-        named = {name: getattr(self, name) for name in names}
-        return {argument: column for argument, column in named.items() if column is not None}
+        return {name: column for name in names if (column := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,14 +222,17 @@ class Counted:
         return Ranking(score[there], pos[there].astype(kind), neg[there].astype(kind), cases), is_open[there]
 
     def rows(self, side: Side = "middle") -> LoadedColumns:
-        """The cases one by one, positives first; raises an error where they are very many."""
+        """The cases one by one, positives first; raises an error where they are very many.
+
+        ``top``: at the upper end of their bucket, so that ``score > threshold`` takes whole buckets.
+        """
         if self.cases > TUNING.expanded_rows:
             problem = f"this needs the cases one by one, and the counts stand for {self.cases:,} of them"
             raise InputError(None, problem, f"up to {TUNING.expanded_rows:,} cases are made of counts: use a sample")
         origin = np.repeat(np.tile(np.arange(len(self.pos)), 2), np.concatenate([self.pos, self.neg]))
         positive = np.arange(len(origin)) < int(self.pos.sum())
-        score = self.middle[origin]
-        if side != "middle":
+        score = self.high[origin] if side == "top" else self.middle[origin]
+        if side in ("best", "worst"):
             score = np.where(positive == (side == "best"), self.high[origin], self.low[origin])
         segments, batch = self.segments and self.segments.only(origin), self.batch and self.batch.only(origin)
         return LoadedColumns(positive, {"score": score}, segments=segments, batch=batch)
@@ -245,16 +249,14 @@ class Counted:
         counts: dict[str, NDArray[Any]] = {"positives": made.pos, "negatives": made.neg, "rows": made.pos + made.neg}
         counts |= {"score": made.low, "low": made.low, "high": made.high, **made.sums}
         if columns is not None:
-            named = {name: counts[argument].tolist() for argument, name in columns.numbers.items()}
-            table = CountTable({**cells, **named})
+            table = CountTable(cells | {name: counts[number].tolist() for number, name in columns.numbers.items()})
             table.dropped = self.dropped
             return table
         assert made.bucket is not None
         told = {**self.described, "dropped": str(self.dropped or "")}
         text = urlencode({key: value for key, value in told.items() if value and key != "refined"})
-        own = {"bucket": made.bucket, **{name: counts[name] for name in ("low", "high", "positives", "negatives")}}
-        own |= {"cases": counts["rows"], **made.sums}
-        every = {name: column.tolist() for name, column in own.items()}
+        counts |= {"bucket": made.bucket, "cases": counts["rows"], "total": np.full(len(made.pos), self.cases)}
+        every = {name: counts[name].tolist() for name in (*NEEDED, *made.sums, "total")}
         return CountTable({DESCRIPTION: [text] * len(made.pos), **cells, **every})
 
     def with_cells(self, least: int) -> Counted:
@@ -292,9 +294,7 @@ class Counted:
         low, high, scheme = self.low, self.high, self.described["scheme"].split(":")
         if scheme[0] == "ratios":
             ends = upper[np.unique(cell)]
-            lower = np.append(-1, ends)[np.searchsorted(ends, number)]
-            low, high = ratio_ends(lower, int(scheme[1])), ratio_ends(number, int(scheme[1]))
-            low = np.where(lower < 0, 0.0, np.minimum(np.nextafter(low, 1.0), high))
+            low, high = bucket_ends(number, int(scheme[1]), np.append(-1, ends)[np.searchsorted(ends, number)])
         described = {**self.described, "min_cell": str(least)}
         return replace(self, low=low, high=high, bucket=number, described=described)
 
@@ -332,22 +332,44 @@ def ratio_ends(number: NDArray[np.int64], buckets: int) -> Floats:
     return np.where(number > buckets, 1.0, np.where(number > 0, low.view(np.float64), 0.0))
 
 
+def bucket_ends(
+    bucket: NDArray[np.int64], buckets: int, after: NDArray[np.int64] | None = None
+) -> tuple[Floats, Floats]:
+    """The lowest and the highest probability of buckets; those from ``after`` each of them on are joined to it."""
+    after = bucket - 1 if after is None else after
+    numbers, place = np.unique(np.stack([after, bucket]), return_inverse=True)
+    below, high = ratio_ends(numbers, buckets)[place.reshape(2, -1)]
+    return np.where(after < 0, 0.0, np.minimum(np.nextafter(below, 1.0), high)), high
+
+
 def _grouped(*keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows in the order of some keys, the first before all, and where rows with other keys begin."""
     order = np.lexsort(keys[::-1])
     return order, tie_starts(*(key[order] for key in keys))
 
 
+def _heading(table: Any, name: str) -> Any:
+    """What a table calls a column of a query, as some warehouses give all names capital letters; None: it lacks it."""
+    same = (heading for heading in table.names if str(heading).lower() == name.lower())
+    return name if name in table.names else next(same, None)
+
+
 def describe_counts(table: Any) -> dict[str, str] | None:
     """What a query that made a table says of itself; None where no query of ours made it."""
-    if DESCRIPTION not in table.names:
+    heading = _heading(table, DESCRIPTION)
+    if heading is None:
+        if all(_heading(table, name) for name in NEEDED):
+            problem = f"{table.name} looks like the result of cutline sql, but has no column {DESCRIPTION!r}"
+            raise InputError(None, problem, "save the result with all its columns")
         return None
     if isinstance(table, MemoryTable):
-        cells = table.column(DESCRIPTION, "description")
+        cells = table.column(heading, "description")
         cells = cells.to_list() if hasattr(cells, "to_list") else list(cells)
     else:
-        cells = [row[0] for row in table.grouped(None, [table.column(DESCRIPTION, "description").sql], ["count(*)"], 2)]
+        cells = [row[0] for row in table.grouped(None, [table.column(heading, "description").sql], ["count(*)"], 2)]
     texts = sorted({str(cell) for cell in cells})
+    if not texts:
+        raise rules.no_rows(table.name)
     if len(texts) != 1:
         problem = f"{table.name} has the counts of {len(texts)} different queries"
         raise InputError(None, problem, "evaluate each alone")
@@ -373,23 +395,17 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
     neg = _whole_numbers(numbers[other], other)
     if other == "rows":
         neg = neg - pos
-        if (neg < 0).any():
-            row = int(np.argmax(neg < 0))
-            problem = f"counts {pos[row]:,} positives among {pos[row] + neg[row]:,} cases"
-            raise InputError("positives", problem, "name the columns the other way round, or correct it", row=row)
+        remedy = "name the columns the other way round, or correct it"
+        _refuse(neg < 0, "positives", "counts {:,} positives among {:,} cases", remedy, pos, pos + neg)
     low, high = (numbers[end if end in numbers else "score"].astype(np.float64) for end in ("low", "high"))
-    if (low > high).any():
-        row = int(np.argmax(low > high))
-        raise InputError("low", f"is {low[row]:g}, above the upper end {high[row]:g}", "exchange them", row=row)
+    _refuse(low > high, "low", "is {:g}, above the upper end {:g}", "exchange them", low, high)
     # of buckets that touch, (a, b] and (b, c], b belongs to the lower one
     low = np.where((low < high) & np.isin(low, high), np.nextafter(low, np.inf), low)
     sums = {"worth": numbers["worth"].astype(np.float64)} if "worth" in numbers else {}
     for worth in sums.values():
         bad = ~(worth >= 0.0) | np.isinf(worth) | ((pos == 0) & (worth > 0.0))
-        if bad.any():
-            row = int(np.argmax(bad))
-            problem = f"is {worth[row]:g} for {pluralize(int(pos[row]), 'positive')}"
-            raise InputError("worth", problem, "sum the worth of the positives of each row, none below 0", row=row)
+        remedy = "sum the worth of the positives of each row, none below 0"
+        _refuse(bad, "worth", "is {:g} for {} positives", remedy, worth, pos)
     return _of_cases(Counted(low, high, pos, neg, loaded.segments, loaded.batch, sums=sums, dropped=loaded.dropped))
 
 
@@ -401,14 +417,19 @@ def _of_cases(counted: Counted) -> Counted:
     return counted if len(there) == len(counted.pos) else counted.only(there)
 
 
-def _whole_numbers(values: NDArray[Any], argument: str) -> NDArray[np.int64]:
+def _whole_numbers(values: NDArray[Any], argument: str, table: Any = None) -> NDArray[np.int64]:
     """Counts: whole numbers that are not negative."""
-    bad = ~((values >= 0) & (values <= rules.EXACT_INTEGERS) & (values == np.floor(values)))
-    if bad.any():
-        row = int(np.argmax(bad))
-        why = "is negative" if values[row] < 0 else "is not a whole number"
-        raise InputError(argument, f"is {values[row]:g}, which {why}", "a count is 0, 1, 2, …", row=row)
+    _refuse(values < 0, argument, "is {:g}, which is negative", _COUNT, values, table=table)
+    whole = (values <= rules.EXACT_INTEGERS) & (values == np.floor(values))
+    _refuse(~whole, argument, "is {:g}, which is not a whole number", _COUNT, values, table=table)
     return values.astype(np.int64)
+
+
+def _refuse(bad: Any, argument: str, problem: str, remedy: str, *shown: Any, table: Any = None) -> None:
+    """Raise an error for the first bad row, with its cells in the problem; in the result of a query by its column."""
+    for row in np.flatnonzero(bad)[:1].tolist():
+        error = InputError(argument, problem.format(*(cells[row] for cells in shown)), remedy, row=row)
+        raise error if table is None else table.refuse(error, _heading(table, argument))
 
 
 def _read_described(table: Any, missing: str) -> Counted:
@@ -417,16 +438,19 @@ def _read_described(table: Any, missing: str) -> Counted:
     assert described is not None
     by = tuple(described["by"].split(",")) if described.get("by") else ()
     batch = described.get("batch") or None
-    lacking = next((name for name in (*_NEEDED, *by, *([batch] if batch else [])) if name not in table.names), None)
-    if lacking is not None:
-        raise InputError(None, f"{table.name} lacks the column {show(lacking)} of the query", "use its result as it is")
-    read = [name for name in (*_NEEDED, *_SECOND, "minus", *SUMS, *WORTH) if name in table.names]
-    loaded: Any = rows_of(table, Roles(None, {name: name for name in read}, by=by, batch=batch, rounded=True), False)
+    for name in (*NEEDED, *by, *([batch] if batch else [])):
+        if _heading(table, name) is None:
+            raise InputError(None, f"{table.name} lacks the column {show(name)} of the query", _AS_IT_IS)
+    every = (*NEEDED, *_SECOND, "minus", "total", *SUMS, *WORTH)
+    read = {name: heading for name in every if (heading := _heading(table, name)) is not None}
+    keys: Any = {"by": tuple(_heading(table, name) for name in by), "batch": batch and _heading(table, batch)}
+    loaded: Any = rows_of(table, Roles(None, read, **keys, rounded=True), False)
+    segments = loaded.segments and replace(loaded.segments, by=by)
+    days = loaded.batch and replace(loaded.batch, by=(batch,))
     numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
-    pos, neg, cases = (_whole_numbers(numbers[name], name) for name in ("positives", "negatives", "cases"))
-    if (pos + neg > cases).any():
-        raise InputError("positives", "and negatives are more than the cases of a row", "use the result as it is")
+    pos, neg, cases = (_whole_numbers(numbers[name], name, table) for name in ("positives", "negatives", "cases"))
     bucket = numbers["bucket"].astype(np.int64)
+    _check_result(table, described, numbers, [part.codes for part in (segments, days) if part is not None])
     inside = np.flatnonzero(bucket != LEFT_OUT)
     dropped = int(cases[bucket == LEFT_OUT].sum())
     if dropped and missing != "drop":
@@ -436,22 +460,72 @@ def _read_described(table: Any, missing: str) -> Counted:
     others = int((cases - pos - neg)[inside].sum())
     if others:
         problem = f"{others:,} rows have labels that are neither positive nor negative"
-        raise InputError(None, problem, "name the positive label in the query, or leave these rows out there")
+        remedy = "name the positive label in the query, or leave these rows out there"
+        if "positive" in described:  # a label that is spelled otherwise, or is none of the negative ones
+            remedy = "write the query with {ignore_case=True}, name each label in it, or leave these rows out there"
+        raise InputError(None, problem, remedy)
     minus = int(numbers["minus"][inside].sum()) if "minus" in numbers else 0
     if 0 < minus < int(neg[inside].sum()):
         raise rules.unclear_labels([-1, 0, 1])
+    rest = _heading(table, "negative")
+    if rest is not None and neg[inside].any():  # the one label beside the positive one, missing if there are several
+        label = next((value for value in table.values_of(rest, 2) if not rules.is_missing(value)), None)
+        text = str(label).lower() if isinstance(label, bool) else rules.as_text(rules.plain_value(label))
+        described |= _say_several([described]) if label is None else {"negative": text}
     sums = {name: numbers[name] for name in (*SUMS, *WORTH) if name in numbers}
-    whole = Counted(numbers["low"], numbers["high"], pos, neg, loaded.segments, loaded.batch, bucket, sums, described)
+    whole = Counted(numbers["low"], numbers["high"], pos, neg, segments, days, bucket, sums, described)
     if "bucket_b" in numbers:
         low, high, other = (numbers[name] for name in ("low_b", "high_b", "bucket_b"))
         whole = replace(whole, second=replace(whole, low=low, high=high, bucket=other.astype(np.int64)))
     whole = replace(whole.only(inside), dropped=dropped + int(described.get("dropped", 0)))
-    for one in (whole, whole.second or whole) if described["scheme"].startswith("ratios") and len(inside) else ():
-        low, high = one.low.min(), one.high.max()
-        if low < 0.0 or high > 1.0:  # all scores above 1 share a bucket
-            problem = f"the query counts probabilities, and the scores are {low:.4g} to {high:.4g}"
-            raise InputError(None, problem, "write the query with {edges='query'} first")
     return _of_cases(whole)
+
+
+def _check_result(table: Any, described: Mapping[str, str], n: Mapping[str, Any], keys: Sequence[Any]) -> None:
+    """Raise an error for a result that lost rows or has some twice, or whose ends or sums its counts cannot have."""
+    low, high, pos, neg, inside = n["low"], n["high"], n["positives"], n["negatives"], n["bucket"] != LEFT_OUT
+    order, starts = _grouped(*keys, n["bucket"], n.get("bucket_b", np.where(low < high, 0.0, -low)))
+    twice = order[np.setdiff1d(np.arange(len(order)), starts)]
+    before = np.roll(order, 1)[np.argsort(order)] + (not isinstance(table, MemoryTable))
+    refuse = partial(_refuse, table=table)
+    refuse(np.isin(np.arange(len(low)), twice), "bucket", "is {:g}, as in row {}", _AS_IT_IS, n["bucket"], before)
+    problem = "is {:g}, fewer than the positives and negatives"
+    refuse(pos + neg > n["cases"], "cases", problem, _AS_IT_IS, n["cases"])
+    (scheme, buckets), limits = described["scheme"].split(":")[:2], dict[str, Any]()
+    for end in ("", "_b") if "bucket_b" in n else ("",):
+        first, last = n[f"low{end}"], n[f"high{end}"]
+        if scheme == "ratios" and (first[inside].min(initial=0.0) < 0.0 or last[inside].max(initial=1.0) > 1.0):
+            scores = f"{first[inside].min():.4g} to {last[inside].max():.4g}"  # all scores above 1 share a bucket
+            problem = f"the query counts probabilities, and the scores are {scores}"
+            raise InputError(None, problem, "write the query with {edges='query'} first")
+        of_bucket = scheme == "ratios" and "min_cell" not in described
+        least, most = bucket_ends(n[f"bucket{end}"].astype(np.int64), int(buckets)) if of_bucket else (-np.inf, np.inf)
+        limits |= {f"low{end}": (least, last), f"high{end}": (first, most)}
+    ends = np.stack([low, high])
+    limits |= {"p_pos": ends * pos, "p_neg": ends * neg}
+    if scheme == "ratios":
+        logs = [np.log(np.clip(p, LOG_EPS, 1.0)) for p in (ends, 1.0 - ends[::-1])]
+        limits |= {"pp_pos": ends**2 * pos, "pp_neg": ends**2 * neg, "log_pos": logs[0] * pos, "log_neg": logs[1] * neg}
+    limits |= dict.fromkeys(WORTH, (0.0, 1e308 * (pos > 0)))
+    for name in filter(n.__contains__, limits):  # warehouses may write as few as nine decimals
+        (least, most, _), room = np.broadcast_arrays(*limits[name], low), 1e-8 * n["cases"]
+        beyond = (n[name] < least - 1e-5 * abs(least) - room) | (n[name] > most + 1e-5 * abs(most) + room)
+        problem = "is {:g}, and the other columns allow {:g} to {:g}"
+        refuse(inside & beyond, name, problem, _AS_IT_IS, n[name], least, most)
+    for total in np.setdiff1d(n.get("total", n["cases"].sum()), n["cases"].sum())[:1]:
+        problem = f"{table.name} counts {n['cases'].sum():,.0f} cases, and its query counted {total:,.0f}"
+        raise InputError(None, problem, "save the whole result")
+
+
+def _say_several(of: Sequence[Mapping[str, str]], labels: Collection[str] = ()) -> dict[str, str]:
+    """Warn or raise, as for rows, where there are several labels beside the positive one in counts so described."""
+    positive, which = listed(of[0]["positive"].split("\n")), f": {listed(labels)}" if labels else ""
+    if not all("others" in described for described in of):
+        remedy = "write the query with {neg_label}, or count them all as negative with {neg_label=None}"
+        raise InputError("y_true", f"contains several labels besides {positive}{which}", remedy)
+    said = f"more than two labels: all but {positive} count as negative{which}"
+    warn(f"{said}; name the negative ones in the query, or leave out the rows that are neither", LabelWarning)
+    return {}
 
 
 def read_result(source: Any, columns: CountColumns | None = None, missing: str = "error") -> Counted:
@@ -465,7 +539,7 @@ def read_result(source: Any, columns: CountColumns | None = None, missing: str =
 def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
     """Raise an error for counts of different queries: other buckets, another score, other labels."""
     words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label", "worth": "worth"}
-    for key, word in (words | {"by": "segments", "batch": "batches"}).items():
+    for key, word in (words | {"by": "segments", "batch": "batches", "ignore_case": "handling of case"}).items():
         if one.get(key) != two.get(key):
             problem = f"the counts have different {word}: {show(one.get(key))} and {show(two.get(key))}"
             raise InputError(None, problem, "use one query for all")
@@ -527,17 +601,30 @@ def merge_counts(
 
 def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
     """One table of counts from several of the same query."""
+    refined, base = ([part for part in parts if ("refined" in part.described) == second] for second in (True, False))
+    if not base:
+        problem = "are those of a second query, which resolves one bucket"
+        raise InputError("counts", problem, "give the result of the first query, too")
+    if any(part.second is not None for part in parts):
+        raise InputError(
+            "counts", "are of two scores, which were counted jointly", "compare them, or count each by itself"
+        )
+    first = base[0]
     if len(parts) == 1 and min_cell is None:
-        return parts[0]
-    first = parts[0]
-    refined = [part for part in parts if part.described.get("refined")]
+        return first
     for k, part in enumerate(parts[1:], 1):
         check_same_query(first.described, part.described)
         same = [[getattr(p, name).tolist() for name in ("low", "high", "pos", "neg")] for p in (part, *parts[:k])]
         if part.cases >= _NO_CHANCE and same[0] in same[1:]:
             raise InputError("counts", "contain the same counts twice, all their cases", "give each file once")
-    base = [part for part in parts if not part.described.get("refined")]
-    if refined and base:
+    asked = {(part.described.get("where", ""), part.described.get("table")) for part in base}
+    if any(where and ("", table) in asked for where, table in asked):
+        rows = "some counts are of all rows of a table, and others of those that meet a condition"
+        warn(f"{rows}: unless they come from different sites, cases count twice")
+    labels = {part.described.get("negative", "") for part in parts if part.neg.any()}
+    if len(labels - {""}) > 1:
+        _say_several([part.described for part in parts], sorted(labels - {""}))
+    if refined:
         fine = np.unique(np.concatenate([part.bucket for part in refined if part.bucket is not None]))
         for bucket in fine.tolist():
             totals = [sum(int((p.pos + p.neg)[p.bucket == bucket].sum()) for p in group) for group in (base, refined)]
@@ -546,9 +633,6 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
                 raise InputError(None, problem, "run both queries on the same rows")
         base = [part.only(np.flatnonzero(~np.isin(part.bucket, fine))) for part in base if part.bucket is not None]
     every = [*base, *refined]
-    if any(part.second is not None for part in every):
-        raise InputError("counts", "are of two scores", "merge counts of one score")
-
     keys: dict[str, Any] = {}
     for name in ("segments", "batch"):
         partitions = [getattr(part, name).values() for part in every if getattr(part, name) is not None]
@@ -561,6 +645,7 @@ def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:
     whole = replace(
         first,
         sums={name: np.concatenate([part.sums[name] for part in every]) for name in names},
+        described={**first.described, "negative": min(labels) if len(labels) == 1 else ""},
         dropped=sum(part.dropped for part in parts),
         **keys,
     )

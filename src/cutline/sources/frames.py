@@ -76,7 +76,7 @@ class MemoryTable:
         """Distinct values of a column, in order, at most so many."""
         cells = self.column(name, "label")
         there = taken_cells(cells, np.flatnonzero(~lacking_cells(cells)))
-        return sorted_texts(str(cell) for cell in as_column(there, "y_true").tolist())[:most]
+        return sorted_texts(str(cell) for cell in as_column(there, "y_true").tolist())[:most] if len(there) else []
 
     def refuse(self, error: InputError, column: str) -> InputError:
         """The error, about a column of this table."""

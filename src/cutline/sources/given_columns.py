@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -11,13 +12,15 @@ import numpy as np
 from ..errors import InputError
 from ..validate import check_column, check_columns
 from .arrays import Sample, make_sample
-from .counts import CountColumns, read_counts
+from .counts import CountColumns, describe_counts, merged, read_counts
 from .duckdb import DuckTable, Machine
 from .file_formats import TextFormat
 from .frames import LoadedColumns, MemoryTable
 from .open_source import SparkTable, open_source, rows_of
 from .rules import negative_labels
 from .sql_table import Roles
+
+_NO_SCORES = InputError("y_score", "is missing", "pass the scores, or name the columns of a table: {label}, {score}")
 
 
 def read_columns(source: Any, label: str | None, scores: Sequence[str], **columns: Any) -> LoadedColumns:
@@ -80,20 +83,23 @@ def sample_from(
     ``amounts``: what rows are worth and cost, and by what the list is cut; ``counts``: columns of counts of cases.
     """
     counts = {name: None if column is None else check_column(column, name) for name, column in counts.items()}
-    if any(counts.values()):
+    alone = y_score is None and label is None and score is None and weight is None
+    is_named = any(counts.values())
+    if is_named or (alone and (isinstance(y_true, str | os.PathLike | Mapping) or hasattr(y_true, "columns"))):
         given = {"label": label, "weight": weight, "sample_weight": sample_weight, "pos_label": pos_label, **amounts}
         other = next((name for name, value in (given | {"clusters": clusters}).items() if value is not None), None)
         if other is not None:
             raise InputError(other, "does not go with counts", "leave it out")
         with open_source(y_true, None, Machine(), TextFormat()) as table:
+            if not is_named and describe_counts(table) is None:
+                raise _NO_SCORES.but()
             columns: dict[str, Any] = {"score": score, "batch": batch, **counts}
-            counted = read_counts(table, CountColumns(**columns))
+            counted = merged([read_counts(table, CountColumns(**columns) if is_named else None)])
             cases = (counted.whole if batch is None else counted).rows("top")
         return make_sample(cases.positive, cases.scores["score"]), cases.batch
+    if alone:
+        raise _NO_SCORES.but()
     if label is None and score is None and weight is None:
-        if y_score is None:
-            remedy = "pass the scores, or name the columns of a table: {label}, {score}"
-            raise InputError("y_score", "is missing", remedy)
         how = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
         return make_sample(y_true, y_score, **how, **amounts), batch
     if y_score is not None or sample_weight is not None:

@@ -16,6 +16,7 @@ from .sql_table import DUCKDB, Column, lacking_sql
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
 _DOCTOR = " (cutline doctor lists what each column could be)"
+CURRENCY = "amounts with a currency sign"  # the notation of words that are no numbers for this alone
 _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
 
 
@@ -93,12 +94,13 @@ def _profiled(table: DuckTable, columns: Sequence[Column], exact: bool) -> dict[
     # numbers that are written plainly need no further look
     odd = [k for k, own in enumerate(found) if columns[k].kind == "text" and own.strange and own.sort != "other"]
     # cells that are neither true nor false, and those that are no number in each notation but the plain one
-    cells, texts = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:]), [columns[k] for k in odd]
+    cells, texts = (rules.TRUTH_CELL, *rules.NOTATION_CELLS[1:], rules.CURRENCY_CELL), [columns[k] for k in odd]
     terms = [[_count(f"{there[c.sql]} AND NOT {DUCKDB.matches(c.sql, cell)}") for cell in cells] for c in texts]
-    for k, (no_truth, *failing) in zip(odd, _counted(table, texts, terms, grouped=exact), strict=True):
+    for k, (no_truth, *failing, no_amount) in zip(odd, _counted(table, texts, terms, grouped=exact), strict=True):
         notation = next((n.name for n, fails in zip(rules.NOTATIONS[1:], failing, strict=True) if fails == 0), None)
         sort = rules.TRUTH if no_truth == 0 else rules.WORD if notation is None else rules.NUMBER
-        found[k] = replace(found[k], sort=sort, notation=notation or "", strange=min(found[k].strange, *failing))
+        notation = notation or ("" if no_amount else CURRENCY)
+        found[k] = replace(found[k], sort=sort, notation=notation, strange=min(found[k].strange, *failing))
     unique = [k for k, own in enumerate(found) if own.whole and not own.missing and own.distinct > 0.9 * own.rows]
     for k in unique:
         cell = columns[k].sql

@@ -58,6 +58,8 @@ LABEL_CELL = f"{_BLANK}[+-]?(0|[1-9][0-9]*)([.][0-9]*)?{_EXPONENT}{_BLANK}"  # 0
 POINTS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])+{_PERCENT}"
 BY_POINTS_CELL = f"{_BLANK}[+-]?([0-9]|[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])*){_PERCENT}"
 THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_PERCENT}"
+_MONEY = "([$€£¥₹]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł|Kč)"
+CURRENCY_CELL = f" *({_MONEY}[ \u00a0]?[+-]?[0-9][0-9., \u00a0]*|[+-]?[0-9][0-9., \u00a0]*{_MONEY} *)"
 
 
 class Notation(NamedTuple):
@@ -91,8 +93,8 @@ NOTATIONS = (
     _notation("commas between thousands", ".", mark=","),
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
-_CELLS = (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL, POINTS_CELL, BY_POINTS_CELL, *NOTATION_CELLS)
-_WHOLE = {pattern: re.compile(pattern) for pattern in _CELLS}
+_CELLS = (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL, POINTS_CELL, BY_POINTS_CELL, CURRENCY_CELL)
+_WHOLE = {pattern: re.compile(pattern) for pattern in (*_CELLS, *NOTATION_CELLS)}
 
 
 def matches(pattern: str, cell: str) -> bool:
@@ -120,7 +122,7 @@ def find_notation(
     if fits is None:
         nearest = min(allowed, key=failing)
         row, wrong = next((row, text) for row, text in cells.items() if not matches(nearest.cell, text))
-        raise bad_cell("text", argument, row, wrong)
+        raise bad_cell("text" if plain else "cell", argument, row, wrong)
     if decimal is None and not plain:
         mark, texts = fits.decimal, list(cells.values())
         swapped = next((n for n in NOTATIONS if n.thousands and n.thousands == mark and fits.thousands), None)
@@ -132,8 +134,10 @@ def find_notation(
             points = [matches(POINTS_CELL, text) for text in texts]
             unclear = any(points) and not all(points) and all(matches(BY_POINTS_CELL, text) for text in texts)
         if unclear:
-            name = "commas" if mark == "," else "points"
-            remedy = f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them"
+            name, other = ("commas", ".") if mark == "," else ("points", ",")
+            by_groups = any(n.decimal == other and failing(n) == 0 for n in NOTATIONS)
+            remedy = f"write {{decimal={mark!r}}} if they are decimal {name}"
+            remedy += f", {{decimal={other!r}}} if they separate thousands" if by_groups else "; otherwise remove them"
             raise InputError(argument, f"contains {name} that may separate thousands or decimals", remedy)
     return fits
 
@@ -194,6 +198,7 @@ def plain_value(value: Any) -> Any:
 
 NO_CLUSTERS = "needs rows: counts do not show which cases belong together"
 FILL_IN = "drop the row or fill in a value"
+NO_CURRENCY = "remove the currency sign from its cells (in a spreadsheet, choose a plain number format)"
 NO_WEIGHT = "sample_weight", "is zero in every row, so no case is left", "give at least one case a positive weight"
 
 
@@ -215,6 +220,7 @@ def drop(n: int) -> str:
 # What may be wrong with a cell, and what to do about it.
 _BAD_CELLS = {
     "text": ("is {value}, which is not a number", "correct it or drop the row"),
+    "cell": ("is {value}, which is not a number", "correct it, or empty the cell and add {missing='drop'}"),
     "beyond": ("is an integer beyond 2^53, which cannot be represented exactly as a float", "rescale the column"),
     "infinite": ("is infinite, which cannot be a label", "correct it or drop the row"),
     "nearly": (
@@ -231,8 +237,11 @@ _BAD_CELLS = {
 def bad_cell(what: str, argument: str, row: int | str | None, value: Any = None) -> InputError:
     """A cell that its column cannot have."""
     problem, remedy = _BAD_CELLS[what]
-    if what == "text" and isinstance(value, str) and "," in value and matches(NOTATIONS[1].cell, value):
+    text = value if what in ("text", "cell") and isinstance(value, str) else ""
+    if "," in text and matches(NOTATIONS[1].cell, text):
         remedy = "write a decimal point, or decimal commas in the whole column"
+    elif matches(CURRENCY_CELL, text):
+        remedy = NO_CURRENCY
     value = plain_value(value) if what == "unlisted" else value
     return InputError(argument, problem.replace("{value}", show(value)), remedy, row=row)
 

@@ -74,7 +74,7 @@
       const within = known ? [model.expected[0][i], model.expected[1][i]] : null;
       return {
         hits, within, q, threshold: model.threshold[cut.above], rate: hits / q, recall: hits / all, lift: (hits * rows) / (q * all),
-        next: known ? model.next.map((ends) => ends[i]) : null, rateWithin: within && within.map((v) => v / q),
+        next: known ? model.next.map((ends) => ends[i]) : null, rateWithin: known ? model.rate.map((ends) => ends[i] / q) : null,
         recallWithin: known ? model.found.map((ends) => ends[i]) : null,
         tie: known && model.ties && model.ties[0][i] !== model.ties[1][i] ? model.ties.map((ends) => ends[i]) : null,
       };
@@ -83,7 +83,7 @@
     let hits = 0;
     const rate = [0, 0, 0], recall = [0, 0, 0];
     sizes.forEach((q, i) => {
-      const columns = elsewhere() ? Array(5).fill(foundElsewhere(model, q).hits) : columnsAt([model.hits, ...model.expected, ...model.found], q);
+      const columns = elsewhere() ? Array(5).fill(foundElsewhere(model, q).hits) : columnsAt([model.hits, ...model.rate, ...model.found], q);
       hits += weights[i] * columns[0];
       columns.slice(0, 3).forEach((v, j) => { rate[j] += (weights[i] * v) / q; });
       [columns[0] / all, ...columns.slice(3)].forEach((v, j) => { recall[j] += weights[i] * v; });
@@ -118,8 +118,8 @@
     const found = range ? `a hit rate of ${percent(value(best))} on average` : `${number(value(best))} of the ${counted(all, "positive")}`;
     const [finds, find, it] = range ? ["has", "have", "it has"] : there ? ["would find", "would find", "it would find"] : ["finds", "find", "it finds"];
     const rest = `${others.length ? `, ${listed(others)}` : ""}. A random choice would ${range ? `have ${percent(all / rows)}` : `find ${rounded((q * all) / rows)}`}.`;
-    const average = models.length > 1 ? "" : within ? ` On average over lists like this one, expect ${between(within, bound)}.` : range && rateWithin ? ` Its ${data.level} interval is ${between(rateWithin, percent)}.` : "";
-    const coming = next ? ` On the next list like this one, expect ${between(next, number)}${models.length > 1 ? ` from ${name}` : ""} (${data.level} prediction interval).` : "";
+    const average = models.length > 1 ? "" : within ? ` On average over lists like this one with as many positives, expect ${between(within, bound)}.` : range && rateWithin ? ` Its ${data.level} interval is ${between(rateWithin, percent)}.` : "";
+    const coming = next ? ` ${data.following}, expect ${between(next, number)}${models.length > 1 ? ` from ${name}` : ""} (${data.level} prediction interval).` : "";
     const more = average + coming + (there ? " There are no intervals for another share of positives here: evaluate with that prevalence." : "");
     if (order.length === 1) return `${places}, ${name} ${finds} ${found}${rest}${more}`;
     if (tied.length > 1) return `${places}, ${tied.map((k) => models[k].name).sort().join(" or ")}: ${tied.length > 2 ? "they all" : "both"} ${find} ${found}${rest}${more}`;
@@ -164,11 +164,10 @@
       dot.setAttribute("cx", x(value));
       part("found", k).textContent = show(value) + (f.next ? ` (next list ${between(f.next, number)})` : within ? ` (${between(within, show)})` : "");
     });
-    const line = hero.querySelector("[data-chance]"), words = hero.querySelector("[data-chance-words]");
-    line.setAttribute("points", line.getAttribute("points").split(" ").map((p) => `${x(chance)},${p.split(",")[1]}`).join(" "));
-    words.textContent = `random choice: ${state.range ? percent(chance) : rounded(chance)}`;
-    words.setAttribute("x", x(chance));
-    words.setAttribute("text-anchor", chance / end > 0.6 ? "end" : "start");
+    for (const line of hero.querySelectorAll("[data-chance]")) {
+      line.setAttribute("points", line.getAttribute("points").split(" ").map((p) => `${x(chance)},${p.split(",")[1]}`).join(" "));
+    }
+    const beside = `random choice: ${state.range ? percent(chance) : rounded(chance)}`;
     const axis = hero.querySelector(".x-axis"), [tick, text] = [axis.querySelector("path"), axis.querySelector("text")];
     axis.replaceChildren(...ticks(0, end).flatMap((v) => {
       const [mark, label] = [tick.cloneNode(), text.cloneNode()];
@@ -177,9 +176,9 @@
       label.textContent = state.range ? `${fixed(100 * v, 0)}%` : short(v);
       return [mark, label];
     }));
-    hero.querySelector(".x-name").textContent = state.range ? "hit rate on average over the range" : `positives among ${counted(q, "place")}`;
+    hero.querySelector(".x-name").textContent = `${state.range ? "hit rate on average over the range" : `positives among ${counted(q, "place")}`} · dotted: ${beside}`;
     const told = models.map((m, k) => [m, k]).filter(([, k]) => state.shown[k]).map(([m, k]) => `${m.name} ${part("found", k).textContent}`).join("; ");
-    $("chart-dots").setAttribute("aria-label", `${told}; ${words.textContent}.`);
+    $("chart-dots").setAttribute("aria-label", `${told}; ${beside}.`);
   }
 
   // ---------------------------------------------------------------------------------------------- table and captions
