@@ -272,7 +272,7 @@ def _report(
         how |= {name: shown[name] for name in ("measures", "list_size", "beside") if name in shown}
     how |= {"all_measures": asked.everything, **asked.named(*o.ERROR_COSTS)}
     source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
-    page = partial(result.to_html, source=source, **how)
+    page = partial(result.to_html, source=source, terms=COMMAND_LINE, **how)
 
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
