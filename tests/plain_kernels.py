@@ -42,13 +42,12 @@ def _ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b > 0))
 
 
-def last_positive_group(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float]:
-    """Cases up to the last group with a positive, and the positives in it."""
+def sum_groups(pos: NDArray[Any], neg: NDArray[Any], out: Floats) -> None:
+    """Positives, negatives, the cases up to the last group with a positive, and the positives in it."""
     there = np.flatnonzero(pos > 0)
-    if not len(there):
-        return 0.0, 0.0
-    last = int(there[-1])
-    return float(ordered_sum(pos[: last + 1] + neg[: last + 1])), float(pos[last])
+    last = int(there[-1]) if len(there) else -1
+    out[:2] = ordered_sum(pos), ordered_sum(neg)
+    out[2:] = ordered_sum(pos[: last + 1] + neg[: last + 1]), pos[last] if last >= 0 else 0.0
 
 
 def sum_pairs(pos: NDArray[Any], neg: NDArray[Any], a0: Any, n_pos: Any, out: Floats) -> None:

@@ -72,7 +72,7 @@ def test_sums_of_a_piece(piece: dict[str, Any]) -> None:
         "sum_pairs": both("sum_pairs", pos, neg, a, n_pos, width=2),
         "sum_gaps": both("sum_gaps", pos, neg, a, b, n_pos, n_neg, width=2),
         "sum_precision": both("sum_precision", pos, neg, float(a), float(b), end, step, width=7),
-        "last_positive_group": both("last_positive_group", pos, neg),
+        "sum_groups": both("sum_groups", pos, neg, width=4),
         "placement_moments": both("placement_moments", pos, neg, a, b, max(n_pos, 1), n_neg),
     }
     whole, cases = not piece["weighted"], n_pos + n_neg

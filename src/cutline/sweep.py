@@ -110,10 +110,12 @@ class Start(NamedTuple):
 
     def after(self, pos: NDArray[Any], neg: NDArray[Any]) -> Start:
         """The start of the next piece."""
-        end, step = compiled.last_positive_group(pos, neg)
-        start = self.pos + self.neg
-        a, b = self.pos + pos.sum().item(), self.neg + neg.sum().item()
-        return Start(a, b, start + end, step) if step > 0 else Start(a, b, self.end, self.step)
+        sums = np.empty(4)
+        compiled.sum_groups(pos, neg, sums)
+        hits, misses, end, step = sums.tolist()
+        kind = type(self.pos)
+        a, b = self.pos + kind(hits), self.neg + kind(misses)
+        return Start(a, b, self.pos + self.neg + end, step) if step > 0 else Start(a, b, self.end, self.step)
 
 
 @dataclass
@@ -157,12 +159,13 @@ def _loss_inputs(
     score: NDArray[Any], request: SumsRequest
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Loss]]:
     """log p and log(1−p), nan or −inf where p is not a probability (then unused); the options as passes take them."""
-    p = score.astype(np.float64)
+    p = score.astype(np.float64, copy=False)
+    q = np.negative(p)
     losses = [
         Loss(float(np.log(eps)), gamma, math.nan if prior is None else prior) for eps, gamma, prior in request.losses
     ]
     with np.errstate(all="ignore"):
-        return np.log(p), np.log1p(-p), losses
+        return np.log(p), np.log1p(q, out=q), losses
 
 
 def kernel_request(

@@ -64,7 +64,7 @@ cdef extern from "dispatch.hpp" namespace "cutline" nogil:
         const uint8_t* tie
         const double* weight
 
-    void c_last "cutline::last_positive_group"(Array, Array, double*, double*) except +
+    void c_groups "cutline::sum_groups"(Array, Array, double*) except +
     void c_pairs "cutline::sum_pairs"(Array, Array, double, double, double*) except +
     void c_gaps "cutline::sum_gaps"(Array, Array, double, double, double, double, double*) except +
     void c_precision "cutline::sum_precision"(Array, Array, double, double, double, double, double*) except +
@@ -229,11 +229,9 @@ cdef RawDrawing drawing_of(drawing) except *:
     return result
 
 
-def last_positive_group(pos, neg):
-    cdef double end, step
+def sum_groups(pos, neg, out):
     pos, neg = same(pos, neg)
-    c_last(array_of(pos), array_of(neg), &end, &step)
-    return end, step
+    c_groups(array_of(pos), array_of(neg), doubles(out))
 
 
 def sum_pairs(pos, neg, double a0, double n_pos, out):

@@ -90,8 +90,8 @@ struct RawDrawing {
     })
 #define BY_SCORE(score, ...) by_score(score, [&](auto s) { using S = decltype(s); __VA_ARGS__; })
 
-inline void last_positive_group(Array pos, Array neg, double* end, double* step) {
-    BY_COUNTS(pos, last_positive_group<C>(pos.in<C>(), neg.in<C>(), end, step));
+inline void sum_groups(Array pos, Array neg, double* out) {
+    BY_COUNTS(pos, sum_groups<C>(pos.in<C>(), neg.in<C>(), out));
 }
 
 inline void sum_pairs(Array pos, Array neg, double a, double n_pos, double* out) {

@@ -53,15 +53,20 @@ using Total = std::conditional_t<std::is_integral_v<C>, int64_t, double>;
 enum { N_POS, N_NEG, CASES, PAIRS, GAPS = 5, PRECISION = 7, PR_LOWER = 8, LAST_STEP = 13, PLACES = 14, HULL = 19,
        FIELDS = 20, N_LOSSES = 9, N_CUT = 7, N_MOMENTS = 5 };
 
-// Cases up to and including the last group that holds a positive, and the positives in that group; 0, 0 if none.
+// Positives, negatives, the cases up to and including the last group that holds a positive, and the positives in it (0, 0
+// if there is none).
 template <class C>
-void last_positive_group(View<const C> pos, View<const C> neg, double* end, double* step) {
+void sum_groups(View<const C> pos, View<const C> neg, double* out) {
     int64_t last = pos.size - 1;
     while (last >= 0 && !(pos[last] > 0)) --last;
-    *step = last < 0 ? 0.0 : static_cast<double>(pos[last]);
-    Total<C> seen = 0;
-    for (int64_t g = 0; g <= last; ++g) seen += static_cast<Total<C>>(pos[g]) + neg[g];
-    *end = static_cast<double>(seen);
+    Total<C> hits = 0, misses = 0;
+    for (int64_t g = 0; g <= last; ++g) hits += pos[g];
+    for (int64_t g = 0; g <= last; ++g) misses += neg[g];
+    out[0] = static_cast<double>(hits);
+    out[2] = static_cast<double>(hits + misses);
+    out[3] = last < 0 ? 0.0 : static_cast<double>(pos[last]);
+    for (int64_t g = last + 1; g < neg.size; ++g) misses += neg[g];
+    out[1] = static_cast<double>(misses);
 }
 
 // Twice the pairs that the positive wins (a tie is half won), and won less lost pairs.
