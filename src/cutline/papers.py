@@ -533,7 +533,7 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
             every = np.flatnonzero(np.abs(values - best) <= 1e-12 * abs(best)) + 1  # sums round
             tied = ", ".join(map(str, every.tolist())) if len(every) > 1 else ""
             rows.append({"mark": str(spec), "models": int(every[0]), "value": float(best), "tied": tied})
-        return Table(rows, "Best number of models")
+        return Table(rows, "Best number by each mark on all these rows (the number above: by held-out rows)")
 
     @cached_property
     def scales(self) -> dict[str, tuple[float, float]]:
@@ -553,14 +553,20 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
 
     @property
     def doubt(self) -> str:
-        """How sure the chosen number of models is, in one sentence; empty if it is not known."""
-        best = np.array([row["best"] for row in self.held_out])
-        if not np.isfinite(best).any():
+        """How often the chosen number of models is the best and better than one model; empty if it is not known."""
+        best = self.held_out.column("best") if len(self.held_out) else []
+        if not best or math.isnan(best[self.voters - 1]):
             return ""
-        order = np.argsort(-best, kind="stable")
-        likely = order[: int(np.searchsorted(np.cumsum(best[order]), 0.95 - _SAME)) + 1]
-        among = f"one of {listed(sorted((likely + 1).tolist()), 12)} in 95%" if len(likely) > 1 else "and no other"
-        return f"{self.voters} is the best number in {best[self.voters - 1]:.0%} of the resamples, {among}"
+        values = np.array(self.held_out.column(self.chosen_by))
+        equal = np.flatnonzero(np.abs(values - values[self.voters - 1]) <= _SAME * np.abs(values)) + 1
+        same = f" (the same value as {listed([int(x) for x in equal if x != self.voters])})" if len(equal) > 1 else ""
+        number = f"{pluralize(self.voters, 'model')}{same}"
+        doubt = f"On held-out rows, {number} came out best in {best[self.voters - 1]:.0%} of the resamples"
+        if self.voters == 1:
+            return doubt
+        share = self.held_out.column("beats_1")[self.voters - 1]
+        clear = "is clear" if share >= 0.975 else "could be chance"
+        return f"{doubt}, ahead of one model in {share:.0%}: the gain {clear}"
 
     @property
     def correlation(self) -> Table:
@@ -634,8 +640,9 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     def sections(self) -> list[Section]:
         """How many models to average, and the marks of every number of them."""
         answer = [f"{sentence}." for sentence in (self.summary, self.doubt) if sentence]
+        meant = [f"{s}: correlation of scores and outcomes in these places." for s in self.specs if "pearson" in str(s)]
         return [
-            Section("answer", [*answer, Figure("voting", self), self.marks]),
+            Section("answer", [*answer, Figure("voting", self), self.marks, *meant]),
             *([Section("held_out", [self.held_out])] if len(self.held_out) else []),
             Section("optimum", [self.optimum]),
             Section("correlation", [self.correlation]),
@@ -736,7 +743,6 @@ def _choose_voters(
     on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
     if np.isnan(on_folds).all():
         return 1, held_out_marks(judge, on_folds, np.empty((len(held), 0)), level), None, float("nan")
-    best = int(np.nanargmax(sign * on_folds))
     drawn = np.random.default_rng([seed, 12]).integers(0, n, (n_resamples, n))
     seen = positive[drawn].sum(axis=1)
     drawn = drawn[(seen > 0) & (seen < n)]
@@ -746,6 +752,10 @@ def _choose_voters(
         sets = np.ascontiguousarray(positive[drawn])
         values = np.array([judge_sets(sets, np.ascontiguousarray(scores[drawn]), [judge])[judge] for scores in held])
     marks = held_out_marks(judge, on_folds, values, level)
+    ties = np.flatnonzero(
+        np.abs(on_folds - sign * np.nanmax(sign * on_folds)) <= _SAME
+    )  # of equals, the most often best
+    best = int(ties[np.argmax(np.nan_to_num(np.array(marks.column("best"))[ties]))])
     for inside, worth in zip(drawn, sign * values.T, strict=True):
         outside = np.setdiff1d(np.arange(n), inside)
         if np.isnan(worth).all() or positive[outside].all() or not positive[outside].any():
@@ -770,7 +780,7 @@ def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) 
 
     The band is as many standard deviations wide as the largest deviation of all X in a share ``level`` of resamples.
     """
-    spread, best = np.full(len(on_folds), np.nan), np.full(len(on_folds), np.nan)
+    spread, best, ahead = np.full((3, len(on_folds)), np.nan)
     reach, defined = float("nan"), values[:, ~np.isnan(values).any(axis=0)]
     if defined.shape[1] > 1:
         spread = defined.std(axis=1, ddof=1)
@@ -779,8 +789,9 @@ def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) 
         worth = defined if judge.measure.better == "higher" else -defined
         top = worth >= worth.max(axis=0) - _SAME * np.abs(worth.max(axis=0))
         best = (top / top.sum(axis=0)).mean(axis=1)
+        ahead[1:] = ((worth > worth[0] + _SAME) + 0.5 * (np.abs(worth - worth[0]) <= _SAME)).mean(axis=1)[1:]
     ends = (np.clip(on_folds + side * reach * spread, *judge.measure.range) for side in (-1, 1))
-    columns = {str(judge): on_folds, **dict(zip(("low", "high"), ends, strict=True)), "best": best}
+    columns = {str(judge): on_folds, **dict(zip(("low", "high"), ends, strict=True)), "best": best, "beats_1": ahead}
     return Table({"models": np.arange(1, len(on_folds) + 1), **columns}, "On rows that did not order the models")
 
 
