@@ -361,3 +361,36 @@ def test_the_command_says_how_the_file_is_written(tmp_path: Path) -> None:
     found = cl.doctor(path, delimiter="~")
     assert found.command.endswith("--delimiter '~'")
     assert run(*shlex.split(found.command)[1:], *FAST).exit_code == 0
+
+
+def test_a_labelling_plan_is_evaluated_with_its_inclusion(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(3), 600
+    table = pandas.DataFrame({"p": rng.random(n), "q": rng.random(n)}).round(4)
+    table.insert(0, "inclusion", np.where(table.p > 0.5, 0.8, 0.4))
+    table.insert(0, "to_label", (rng.random(n) < table.inclusion).astype(int))
+    table["bought"] = (rng.random(n) < 0.3).astype(int)
+    table.to_csv(whole := tmp_path / "whole.csv", index=False)
+    assert "inclusion" not in cl.doctor(whole).command  # all labels are known
+    table["bought"] = table.bought.where(table.to_label == 1).astype("Int64")
+    table.to_csv(path := tmp_path / "plan.csv", index=False)
+    found = cl.doctor(path)
+    assert found.command == f"cutline evaluate {path} --label bought --inclusion inclusion --score p"
+    assert {row["column"]: row["could be"] for row in found.to_dicts()}["to_label"] == "to label"
+    assert not any("--missing drop" in finding for finding in found.findings)
+    run(*shlex.split(found.command)[1:], *FAST[:0])
+    dropped = run("evaluate", path, "--label", "bought", "--score", "p", "--missing", "drop").stderr
+    assert "add --inclusion inclusion" in dropped
+
+
+def test_a_trial_is_sent_to_uplift(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(4), 400
+    table = pandas.DataFrame({"mailed": rng.integers(0, 2, n), "bought": rng.integers(0, 2, n)})
+    table["p"], table["q"] = rng.random(n).round(4), rng.random(n).round(4)
+    table.to_csv(path := tmp_path / "trial.csv", index=False)
+    found = cl.doctor(path)
+    assert (found.label, found.to_dicts()[0]["could be"]) == ("bought", "treatment")
+    (trial,) = (finding for finding in found.findings if "uplift" in finding)
+    command = trial.partition("run ")[2]
+    assert command == f"cutline uplift {path} --treated mailed --outcome bought --score p --score q"
+    run(*shlex.split(command)[1:])
+    assert cl.doctor(path, label="mailed").label == "mailed"

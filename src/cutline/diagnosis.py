@@ -21,7 +21,7 @@ from .sources.frames import MemoryTable
 from .sources.open_source import only_rows, open_source
 from .sources.profiles import CURRENCY, Profile, label_candidates, profiles, score_candidates
 from .sources.sql_table import DUCKDB, lacking_sql
-from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize
+from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, percentage, pluralize
 from .types import Label, TableSource
 from .validate import checked
 from .verbs import compare, evaluate
@@ -54,6 +54,8 @@ _COUNTS = {
 _OF_A_QUERY = {"cutline": "description", "cases": "rows"}
 _OF_A_QUERY |= {name: name for name in ("bucket", "low", "high", "positives", "negatives")}
 _UNKNOWN = 0.05  # an AUC that the buckets leave open by so much does not tell a good model from a fair one
+_PLANNED = ("to_label", "inclusion")  # the columns that cutline label-plan adds
+_TREATMENTS = {"treated", "treatment", "mailed", "emailed", "contacted", "exposed", "targeted", "assigned", "treat"}
 _SCORE_NAMES = {"score", "p", "prob", "probability", "y_score", "prediction"}
 _RENAMED = {"pos_label": "positive", "neg_label": "negative", "y_true": "label", "y_score": "score"}
 _RENAMED |= {"ignore_case=True": "--ignore-case", "skip_rows": "skip-rows", "clusters": "cluster"}
@@ -210,10 +212,17 @@ class _Examination:
                 candidates = outcomes
         if self.classes is not None:
             candidates = [self.classes.label]
+        treatments = [name for name in candidates if name.casefold().strip() in _TREATMENTS]
+        self.treatment = treatments[0] if label is None and len(treatments) == 1 < len(candidates) else None
+        self.planned = label not in _PLANNED and set(_PLANNED) <= set(table.names)
+        passed = [*([self.treatment] if self.treatment else []), *(_PLANNED if self.planned else ())]
+        candidates = [name for name in candidates if name not in passed]
+        # of a plan whose labels are filled in, the others are empty, and the rows were not drawn alike
+        self.sampled = self.planned and any(0 < p.missing < p.rows for p in self.profiles if [p.name] == candidates)
         self.labels = candidates
         self.label = candidates[0] if len(candidates) == 1 else None
         self.ignore_case = self.label in misspelled
-        free = [p for p in self.profiles if p.name not in candidates]
+        free = [p for p in self.profiles if p.name not in (*candidates, *passed)]
         ranking = [p for p in free if not (p.whole and _words_for_rows(p.name))]
         # a number that is called an identifier is a score where there is no other
         self.scores = list(self.classes.scores) if self.classes else score_candidates(ranking) or score_candidates(free)
@@ -363,6 +372,8 @@ class _Examination:
             return [self.count_roles.get(p.name.removesuffix("_b"), "-" if self.counts else "sum")]
         if p.is_index:
             return ["index"]
+        if p.name == self.treatment or (self.planned and p.name in _PLANNED):
+            return ["treatment" if p.name == self.treatment else p.name.replace("_", " ")]
         roles = ["label"] if p.name in self.labels else []
         roles += ["score"] if p.name in self.scores else []
         there = max(p.rows - p.missing, 1)
@@ -399,7 +410,8 @@ class _Examination:
         if self.classes is not None:
             self.say(f"several classes: {self.classes.found_by} ({listed(self.chosen, 4)})")
         self.many_labels = len(counted) > 2
-        shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
+        known = sum(n for _, n in counted) if self.sampled else self.rows
+        shares = ", ".join(f"{n:,} × {value} ({percentage(n / known)})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
             self.say(f"only {pluralize(least, 'row')} of one class: expect wide intervals")
@@ -439,7 +451,7 @@ class _Examination:
                 self.say(f"{p.name!r} is empty")
             elif p.distinct == 1:
                 self.say(f"{p.name!r} has the same value in every row, so it ranks nothing")
-            if 0 < p.missing < p.rows and (p.name == self.label or p.name in self.scores):
+            if 0 < p.missing < p.rows and p.name in (*self.scores, *([] if self.sampled else [self.label])):
                 gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
                 self.say(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
@@ -454,8 +466,11 @@ class _Examination:
         """Each possible score with its AUC, and what looks wrong with it."""
         if self.label is None or self.classes is not None:
             return []
-        how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
-        how["ignore_case"] = self.ignore_case
+        how: Any = {"label": self.label, "pos_label": self.pos_label, "decimal": self.decimal}
+        how |= {
+            "ignore_case": self.ignore_case,
+            **({"inclusion": _PLANNED[1]} if self.sampled else {"missing": "drop"}),
+        }
         rows: list[dict[str, Any]] = []
         for name in (*self.scores, *self.markers):
             try:
@@ -496,7 +511,11 @@ class _Examination:
         """The first command that runs; empty where none does, which a finding then explains."""
         if self.label is None:
             return self._line(["doctor", self.file, "--label", self.labels[0]]) if self.labels else ""
-        tried = [self.chosen] if self.chosen else []
+        tried = [self.chosen] if self.chosen and not (self.sampled and len(self.chosen) > 1) else []
+        if self.treatment and self.chosen:
+            scores = [part for name in self.chosen for part in ("--score", name)]
+            trial = ["uplift", self.file, "--treated", self.treatment, "--outcome", self.label, *scores]
+            self.say(f"{self.treatment!r} tells who was treated: if that was at random, run {self._line(trial)}")
         if (self.classes is None or self.classes.models) and len(self.chosen) > 1:
             tried += [[name] for name in self.chosen]
         problem = "no score could be read" if self.scores else "no column of numbers could be the score"
@@ -517,11 +536,11 @@ class _Examination:
     def _checked(self, usable: Sequence[str]) -> list[str]:
         """The words of the command, after its columns were read as it will read them; an error where it would fail."""
         assert self.label is not None
-        names = (self.label, *(usable if self.classes is None else self.scores))
+        names = (*([] if self.sampled else [self.label]), *(usable if self.classes is None else self.scores))
         holes = any(p.missing and p.name in names for p in self.profiles)
-        how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
-        how |= {"interval": None, "progress": False}
-        words = ["--label", self.label]
+        how: dict[str, Any] = {"label": self.label, "decimal": self.decimal, "interval": None, "progress": False}
+        how |= {"inclusion": _PLANNED[1]} if self.sampled else {"missing": "drop" if holes else "error"}
+        words = ["--label", self.label, *(["--inclusion", _PLANNED[1]] if self.sampled else [])]
         columns: Any = None  # of several classes: found by the classes that they are called after
         if self.classes is not None:
             how["measures"] = ["accuracy"]
