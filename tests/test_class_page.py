@@ -39,6 +39,13 @@ def test_the_page_says_what_the_evaluation_says(trees: Any, written: Path) -> No
         assert f"{row['share_of_class']:.1%}" in text
 
 
+def test_a_matrix_stays_a_table_on_a_phone(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    before = text[: text.index('title="')]  # of the first cell
+    assert before[before.rindex("<table") :].startswith("<table>")
+    assert '<table class="pairs">' in text
+
+
 def test_hard_predictions_have_a_page_without_what_needs_scores(tmp_path: Path) -> None:
     y, p = forest(60, 3)
     ev = cl.evaluate(y, predicted=p.argmax(axis=1))

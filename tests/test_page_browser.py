@@ -383,6 +383,40 @@ def test_pairs_of_models_fit_a_phone(tab: Any) -> None:
     tab.set_viewport_size({"width": 1280, "height": 900})
 
 
+def test_text_of_charts_and_tables_can_be_read_on_a_phone(tab: Any) -> None:
+    unfold(tab)
+    tab.set_viewport_size({"width": 390, "height": 844})
+    heights = tab.evaluate(
+        """[...document.querySelectorAll(".chart > svg")].filter((c) => c.clientWidth).map((c) =>
+        Math.min(...[...c.querySelectorAll("text")].map((t) => parseFloat(getComputedStyle(t).fontSize)))
+        * c.getBoundingClientRect().width / c.viewBox.baseVal.width)"""
+    )
+    assert heights
+    assert min(heights) > 9.5
+    cells = "[...document.querySelectorAll('#at td, #at th[scope=row]')].map((c) => c.getBoundingClientRect())"
+    assert max(tab.evaluate(f"{cells}.map((c) => c.right)")) <= 390
+    assert tab.evaluate("document.querySelector('#at th[scope=row]').clientWidth") > 250  # not a word in each line
+    facts = tab.locator("#facts table")
+    assert "pairs" not in (facts.get_attribute("class") or "")
+    tab.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_the_picture_and_the_curve_use_the_whole_width_of_a_screen(tab: Any) -> None:
+    left, right = (tab.locator(name).bounding_box() for name in ("#figure-dots", "#figure-gain"))
+    assert left["x"] + left["width"] < right["x"]
+    assert right["x"] + right["width"] > 0.95 * tab.locator(".controls").bounding_box()["width"]
+
+
+def test_a_caption_explains_only_what_is_drawn(tab: Any) -> None:
+    unfold(tab)
+    caption = tab.locator("#figure-dots figcaption > span")
+    assert "Line:" in caption.inner_text()
+    assert "Pale bar:" in caption.inner_text()
+    tab.fill("#prevalence", "5")
+    tab.wait_for_function("() => document.documentElement.dataset.prevalence === '5'")
+    assert caption.inner_text() == "Dot: what this share of positives would give."
+
+
 @pytest.mark.parametrize(("goal", "share"), [("recall", 0.6), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.2)])
 def test_a_cut_by_what_it_gives(tab: Any, comparison: Any, goal: str, share: float) -> None:
     from cutline.decide.selection import hits_at

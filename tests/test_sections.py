@@ -105,3 +105,7 @@ def test_text_leaves_pictures_out() -> None:
     section = Section("s", [Figure("gain", None), Table([{"a": 1.0}, {"a": 2.0}], "t")], "not shown above a table")
     assert render.as_text([section]) == "t\na\n─\n1\n2"
     assert render.as_markdown([section]) == "**t**\n\n| a |\n|---|\n| 1 |\n| 2 |"
+
+
+def test_a_note_on_a_star_is_no_item_of_a_list_in_markdown() -> None:
+    assert render.as_markdown([Section("note", ["* best value here"])]) == r"\* best value here"

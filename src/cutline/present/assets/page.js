@@ -134,6 +134,7 @@
 
   const hero = document.querySelector("#chart-dots > svg");
   const [heroLeft, , heroWidth] = hero.dataset.box.split(" ").map(Number);
+  const marksMean = $("figure-dots").querySelector("figcaption > span").textContent.split(/(?<=\.) /);  // a sentence each
   const part = (name, k) => hero.querySelector(`[data-${name}="${k}"]`);
   const xml = (name, attributes, words = "") => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -179,6 +180,10 @@
     hero.querySelector(".x-name").textContent = `${state.range ? "hit rate on average over the range" : `positives among ${counted(q, "place")}`} · dotted: ${beside}`;
     const told = models.map((m, k) => [m, k]).filter(([, k]) => state.shown[k]).map(([m, k]) => `${m.name} ${part("found", k).textContent}`).join("; ");
     $("chart-dots").setAttribute("aria-label", `${told}; ${beside}.`);
+    const drawn = (name) => models.some((_, k) => state.shown[k] && figures[k][name]), [dot, line, bar] = marksMean;
+    $("figure-dots").querySelector("figcaption > span").textContent = [
+      elsewhere() ? "Dot: what this share of positives would give." : dot, drawn(state.range ? "rateWithin" : "within") && line, drawn("next") && bar,
+    ].filter(Boolean).join(" ");
   }
 
   // ---------------------------------------------------------------------------------------------- table and captions
