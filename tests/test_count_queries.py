@@ -26,6 +26,7 @@ from click.testing import CliRunner
 import cutline as cl
 from cutline.commands.group import cli
 from cutline.engines.count_query import DIALECTS
+from cutline.table import cut_text
 
 pd = pytest.importorskip("pandas")
 glot = pytest.importorskip("sqlglot")
@@ -468,7 +469,7 @@ def test_a_resolved_bucket_names_the_score_of_the_cut(sites: list[Path]) -> None
     assert ev.at(quota=quota).next_hits == truth.next_hits
     before, after = cl.evaluate(counts), ev
     assert before.understood == after.understood  # a bucket that was resolved counts once
-    assert f"score > {truth.threshold:.6g}" in ev.to_markdown()
+    assert f"score > {cut_text(truth.threshold, truth.above)}" in ev.to_markdown()
 
 
 def test_merged_counts_report_the_rows_that_were_left_out(tmp_path: Path) -> None:
@@ -874,3 +875,49 @@ def test_counts_that_describe_themselves_are_read_wherever_counts_are(sites: lis
         done = CliRunner().invoke(cli, [command[0], capitals, *command[1:], "--score", "points"])
         assert done.exit_code == 2
         assert "--score is 'points', which these counts do not have" in done.output
+
+
+def counts_of(rows: Any, dialect: str = "duckdb", **asked: Any) -> Any:
+    """The result of a query about rows in memory."""
+    if dialect == "sqlite":
+        connection = sqlite3.connect(":memory:")
+        rows.to_sql("t", connection, index=False)
+        return pd.read_sql(cl.sql(table="t", label="y", dialect=dialect, **asked), connection)
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.register("t", rows)
+        return connection.sql(cl.sql(table="t", label="y", dialect=dialect, **asked)).df()
+
+
+@pytest.mark.parametrize("buckets", [4, 256, 65_536])
+@pytest.mark.parametrize("kind", ["segments", "sites", "batches", "joint"])
+def test_the_truth_lies_inside_the_bounds_where_a_bucket_has_several_rows(kind: str, buckets: int) -> None:
+    lists = [([0, 0, 1], [0.300002, 0.300001, 0.3000005], list("aab")), ([0, 0, 1], [0.06, 0.05, 0.049], list("aab"))]
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        steps, extreme = 10.0 ** -rng.integers(1, 8), [0.0, 1e-9, 0.02, 1 - 1e-9, 1.0]
+        scores = (0.1 + steps * rng.integers(0, 9, 30), rng.choice(extreme, 30))
+        lists += [(np.append([0, 1], rng.integers(0, 2, 28)), p, rng.choice(list("abc"), 30)) for p in scores]
+    quota: int
+    for y, p, g in lists:
+        rows = pd.DataFrame({"y": y, "p": p, "g": g, "q": np.roll(p, 1)})
+        quota = 1 if kind == "batches" else len(y) // 3
+        how: dict[str, Any] = {"quota": quota, "interval": None}
+        how |= {"measures": ["roc_auc", "average_precision", "ks_statistic", f"hit_rate@{quota}"]}
+        if kind == "joint":
+            truth = cl.compare(rows, label="y", score=["p", "q"], **how)
+            found = cl.compare(counts_of(rows, score=["p", "q"], buckets=min(buckets, 256)), **how)
+            for key in found.specs:
+                low, high = found.bounds("p", "q", key)
+                for compared in (truth, found):
+                    assert low - 1e-12 <= compared.difference("p", "q", key)["difference"] <= high + 1e-12
+            pairs = [(truth.evaluations[name], found.evaluations[name]) for name in ("p", "q")]
+        else:
+            keys = {} if kind == "sites" else {"by" if kind == "segments" else "batch": "g"}
+            parts = [rows[rows.g == site] for site in np.unique(g)] if kind == "sites" else [rows]
+            counts = cl.merge_counts([counts_of(part, score="p", buckets=buckets, **keys) for part in parts])
+            pairs = [(cl.evaluate(rows, label="y", score="p", **keys, **how), cl.evaluate(counts, **how))]
+        for one, other in pairs:
+            for key, (low, high) in ((key, other[key].bounds) for key in other.specs):
+                assert low - 1e-12 <= one[key].value <= high + 1e-12, (key, p, y)

@@ -140,28 +140,31 @@ class Counted:
 
     @cached_property
     def whole(self) -> Counted:
-        """One list of all segments and batches: a row for each bucket, best first."""
-        joined = self._joined(*_grouped(*self._places))
-        if self.bucket is None:
-            overlaps = joined.low[:-1] <= joined.high[1:]
-            if overlaps.any():
-                k = int(np.argmax(overlaps))
-                ends = [f"{joined.low[i]:g} to {joined.high[i]:g}" for i in (k + 1, k)]
-                problem = f"two buckets overlap: {ends[0]} and {ends[1]}"
-                raise InputError(None, problem, "count each score in one bucket")
-            return joined
-        # the ends of a bucket differ between segments and sites, and some of them may have joined several
-        order = np.lexsort((-joined.low, -joined.high))
-        reached = np.minimum.accumulate(joined.low[order])
-        starts = np.flatnonzero(np.append(True, joined.high[order][1:] < reached[:-1]))
-        return joined if len(starts) == len(order) else joined._joined(order, starts)
+        """One list of all segments and batches: a row for each bucket or distinct score, best first."""
+        return self._joined(*self._list)
 
-    @property
-    def _places(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What tells rows apart, best first: their ends, or their buckets and, where one is resolved, the score."""
-        if self.bucket is None:
-            return -self.low, -self.high
-        return -self.bucket, np.where(self.is_open, 0.0, -self.low)
+    @cached_property
+    def _list(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All rows, best first, and where those begin that are certainly below all before them.
+
+        The ends of a bucket differ between segments and sites: rows whose ranges overlap have no known order.
+        """
+        order = np.lexsort((-self.low, -self.high))
+        low, high = self.low[order], self.high[order]
+        below = high[1:] < np.minimum.accumulate(low)[:-1]
+        overlaps = ~below & ((low[1:] < low[:-1]) | (high[1:] < high[:-1]))
+        if self.bucket is None and overlaps.any():
+            k = int(np.argmax(overlaps))  # rounded, as a lower end may have been moved by one float
+            ends = [f"{round(float(low[i]), 300):g} to {high[i]:g}" for i in (k + 1, k)]
+            problem = f"two buckets overlap: {ends[0]} and {ends[1]}"
+            raise InputError(None, problem, "count each score in one bucket")
+        return order, np.flatnonzero(np.append(True, below))
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        """The row of the whole list to which each row belongs."""
+        order, starts = self._list
+        return np.searchsorted(starts, np.argsort(order), "right") - 1
 
     def _joined(self, order: NDArray[np.intp], starts: NDArray[np.intp]) -> Counted:
         """Rows in an order added up from each start to the next."""
@@ -231,9 +234,10 @@ class Counted:
             raise InputError(None, problem, f"up to {TUNING.expanded_rows:,} cases are made of counts: use a sample")
         origin = np.repeat(np.tile(np.arange(len(self.pos)), 2), np.concatenate([self.pos, self.neg]))
         positive = np.arange(len(origin)) < int(self.pos.sum())
-        score = self.high[origin] if side == "top" else self.middle[origin]
+        one, place = self.whole, self._place[origin]
+        score = one.high[place] if side == "top" else one.middle[place]
         if side in ("best", "worst"):
-            score = np.where(positive == (side == "best"), self.high[origin], self.low[origin])
+            score = np.where(positive == (side == "best"), one.high[place], one.low[place])
         segments, batch = self.segments and self.segments.only(origin), self.batch and self.batch.only(origin)
         return LoadedColumns(positive, {"score": score}, segments=segments, batch=batch)
 
@@ -243,7 +247,7 @@ class Counted:
         made, cells = self.whole, CountTable()
         if keys:
             codes = [part.codes for part in (self.segments, self.batch) if part is not None]
-            order, starts = _grouped(*codes, *self._places)
+            order, starts = _grouped(*codes, self._place)
             made = self._joined(order, starts)
             cells = CountTable({name: [values[i] for i in order[starts]] for name, values in keys.items()})
         counts: dict[str, NDArray[Any]] = {"positives": made.pos, "negatives": made.neg, "rows": made.pos + made.neg}
@@ -484,7 +488,7 @@ def _read_described(table: Any, missing: str) -> Counted:
 def _check_result(table: Any, described: Mapping[str, str], n: Mapping[str, Any], keys: Sequence[Any]) -> None:
     """Raise an error for a result that lost rows or has some twice, or whose ends or sums its counts cannot have."""
     low, high, pos, neg, inside = n["low"], n["high"], n["positives"], n["negatives"], n["bucket"] != LEFT_OUT
-    order, starts = _grouped(*keys, n["bucket"], n.get("bucket_b", np.where(low < high, 0.0, -low)))
+    order, starts = _grouped(*keys, n["bucket"], n.get("bucket_b", low))
     twice = order[np.setdiff1d(np.arange(len(order)), starts)]
     before = np.roll(order, 1)[np.argsort(order)] + (not isinstance(table, MemoryTable))
     refuse = partial(_refuse, table=table)
