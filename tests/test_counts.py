@@ -545,3 +545,79 @@ def test_the_page_forecasts_for_buckets_what_the_answer_does() -> None:
                 name,
                 k,
             )
+
+
+def of_query(y: Any, p: Any, **named: Any) -> tuple[Any, Any]:
+    """Rows, and what a query counts of them."""
+    rows = pd.DataFrame({"y": y, "p": p})
+    query = cl.sql(table="rows", label="y", score="p", pos_label=1, neg_label=0, dialect="duckdb", **named)
+    con = pytest.importorskip("duckdb").connect()
+    con.register("rows", rows)
+    return rows, con.sql(query).df()
+
+
+def test_intervals_of_likelihood_ratios_contain_infinite_bounds() -> None:
+    table = {"lo": [0.8, 0.2], "hi": [0.8, 0.204], "pos": [8, 8], "n": [8, 40]}
+    ev = cl.evaluate(table, low="lo", high="hi", positives="pos", rows="n", threshold=0.2025)
+    rows = cl.evaluate([1] * 16 + [0] * 32, [0.8] * 8 + [0.2] * 8 + [0.204] * 32, threshold=0.2025)
+    for name, condition in (
+        ("positive", "positive_likelihood_ratio >= 3"),
+        ("negative", "negative_likelihood_ratio <= .8"),
+    ):
+        one = ev[f"{name}_likelihood_ratio"]
+        assert one.low <= one.bounds.low <= one.value <= one.bounds.high <= one.high == math.inf
+        assert one.low <= rows[f"{name}_likelihood_ratio"].low
+        assert str(cl.check(ev, condition)) == "undecided"
+
+
+LOSSES = ("brier_score", "log_loss", "mean_absolute_error", "root_mean_squared_error")
+
+
+@pytest.mark.parametrize("seed", [None, *range(6)])
+def test_intervals_of_losses_allow_for_the_largest_spread_inside_a_bucket(seed: int | None) -> None:
+    y, p = np.zeros(15), np.array([1 - 1e-6] * 12 + [0.75, 0.73, 0.95])
+    if seed is not None:
+        rng = np.random.default_rng(seed)
+        p = rng.random(60)
+        y = rng.random(60) < p
+    rows, counts = of_query(y.astype(int), p, buckets=2)
+    exact, ev = (
+        cl.evaluate(one, measures=LOSSES, **how) for one, how in ((rows, {"label": "y", "score": "p"}), (counts, {}))
+    )
+    for name in LOSSES:
+        assert ev[name].value == pytest.approx(exact[name].value)
+        assert ev[name].bounds.width < 1e-9
+        assert ev[name].low < ev[name].value < ev[name].high
+        assert ev[name].high - ev[name].low > 0.98 * (exact[name].high - exact[name].low), name
+
+
+@pytest.mark.parametrize("name", ["precision", "false_discovery_rate", "f1"])
+def test_at_a_threshold_inside_a_bucket_intervals_have_the_cases_of_either_end(name: str) -> None:
+    rows, counts = of_query(
+        [0] * 40 + [1] * (5 if name == "f1" else 0),
+        [0.2] * 18 + [0.204] * 22 + [0.1] * (5 if name == "f1" else 0),
+        buckets=16,
+    )
+    exact = cl.evaluate(rows, label="y", score="p", pos_label=1, threshold=0.202, measures=[name])[name]
+    e = cl.evaluate(counts, threshold=0.202, measures=[name])[name]
+    assert e.low <= exact.low < exact.high <= e.high
+
+
+@pytest.mark.parametrize(
+    ("y", "p"), [([0, 0, 1], [0, 0, 0]), ([0, 0], [3.5e-9, 2.55e-7]), ([1, 1, 1], [1 - 1e-10, 1 - 2e-10, 1 - 3e-10])]
+)
+def test_intervals_of_losses_stay_in_their_range_and_contain_the_value(y: list[int], p: list[float]) -> None:
+    rows, counts = of_query(y, p, buckets=2)
+    for ev in (
+        cl.evaluate(rows, label="y", score="p", pos_label=1, measures=LOSSES),
+        cl.evaluate(counts, measures=LOSSES),
+    ):
+        for name, e in ev.estimates.items():
+            assert 0 <= e.low <= e.value <= e.high
+            assert e.high <= (math.inf if name == "log_loss" else 1)
+
+
+def test_where_it_is_not_known_whether_a_case_is_taken_no_reason_denies_it() -> None:
+    table = {"lo": [0.2], "hi": [0.9], "pos": [10], "n": [40]}
+    e = cl.evaluate(table, low="lo", high="hi", positives="pos", rows="n", threshold=0.85)["precision"]
+    assert (e.value, e.bounds, e.interval, e.reason) == (0.25, (0, 1), (0, 1), "")

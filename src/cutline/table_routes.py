@@ -111,7 +111,8 @@ def _compare_counts(table: Any, call: VerbCall, by: tuple[str, ...]) -> Any:
     for name, ev in compared.evaluations.items():
         buckets, specs = counted_evidence(models[name]).buckets, list(ev.specs.values())
         if buckets is not None:
-            bounded = buckets.bounded(specs, {spec: ev.estimates[key] for key, spec in ev.specs.items()})
+            made = {spec: ev.estimates[key] for key, spec in ev.specs.items()}
+            bounded = buckets.bounded(specs, made, ev.settings)
             ev = replace(
                 ev, rows=replace(ev.rows, buckets=buckets), estimates={str(spec): bounded[spec] for spec in specs}
             )

@@ -6,22 +6,43 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import Computed, compute
+from ..catalogue.compute import Computed, compute, threshold_of
 from ..catalogue.declare import Spec, parse_measure, ratio
 from ..errors import listed
-from ..estimate import Estimate, Interval
+from ..estimate import Estimate, Interval, Settings
 from ..kernels.layout import LOSSES
+from ..ranking import Ranking
 from ..sources.counts import Counted
 from ..sweep import LOG_EPS, Counts
 from ..table import PicklesFields, pluralize
 from ..types import Floats
 from .evidence import RowEvidence
+from .intervals import choose, estimate
 from .worth import valued_counts, worth_bounds
+
+# the loss that decides how much a measure varies, where that is not the logarithm
+_SUMMED = {"brier_score": "squared", "root_mean_squared_error": "squared", "brier_skill": "squared"}
+_SUMMED |= {"mean_absolute_error": "absolute"}
+
+
+def _corners(best: Counts, worst: Counts) -> list[Counts]:
+    """The cells at a threshold with none or all of a bucket's positives and negatives above it.
+
+    Where that may leave none above it, or none below, values are undefined: also with one case more or less.
+    """
+    step = float(worst.tp + best.fp == 0.0 or best.fn + worst.tn == 0.0)
+    tp, fp = (
+        sorted({least, min(least + step, most), max(most - step, least), most})
+        for least, most in ((worst.tp, best.tp), (best.fp, worst.fp))
+    )
+    n_pos, n_neg = best.tp + best.fn, best.fp + best.tn
+    return [Counts(hits, false, n_pos - hits, n_neg - false) for hits, false in product(tp, fp)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +60,9 @@ class Buckets(PicklesFields):
 
     @cached_property
     def sums(self) -> Mapping[str, float]:
-        """Sums of losses that a query added up, by their name in :class:`Sums`."""
-        return self.counted.losses
+        """Sums of losses that a query added up, by their name in :class:`Sums`; rounding makes none negative."""
+        found = self.counted.losses
+        return {name: total if name.endswith("_log") else max(total, 0.0) for name, total in found.items()}
 
     def around(self, score: float) -> Interval | None:
         """The ends of the bucket that a score lies in; None where it lies in none whose scores are unknown."""
@@ -105,8 +127,10 @@ class Buckets(PicklesFields):
                 values |= dict(zip(plan.specs, map(float, plan.values(vector)), strict=True))
         return replace(computed, values=values)
 
-    def bounded(self, specs: Sequence[Spec], estimates: Mapping[Spec, Estimate]) -> dict[Spec, Estimate]:
-        """Estimates with their bounds, and intervals as much longer as the bounds lie around the value.
+    def bounded(
+        self, specs: Sequence[Spec], estimates: Mapping[Spec, Estimate], settings: Settings
+    ) -> dict[Spec, Estimate]:
+        """Estimates with their bounds, and intervals that contain those of other possible orders of the cases.
 
         Moving a positive up past a negative improves each measure, or leaves it as it is; so do a higher score of a
         positive and a lower one of a negative. The two orders are therefore the ends. At a threshold inside a bucket
@@ -120,28 +144,74 @@ class Buckets(PicklesFields):
         of_scores = [spec for spec in specs if spec.measure.name == "quota_pearson"]
         bounded = dict(estimates) | {spec: Estimate(str(spec), math.nan, reason=single) for spec in of_scores}
         for spec in (spec for spec in known if spec not in of_scores):
-            low, high = self._ends(spec, best, worst)
+            cells = _corners(best.cut(spec), worst.cut(spec)) if spec.measure.needs_threshold else []
+            low, high = self._ends(spec, best, worst, cells)
             e, measure, value = estimates[spec], spec.measure, estimates[spec].value
+            orders = self._possible(spec, cells, low < high, settings)
+            at_ends = [estimate([spec], rows, {spec: ""}, settings)[spec] for rows in orders]
             if measure.needs_threshold:
                 one, two = astuple(best.cut(spec))[:4], astuple(worst.cut(spec))[:4]
                 value = float(measure.compute(Counts(*np.add(one, two) / 2.0), **spec.arguments))
             elif measure.part == "precision" or (measure.of_worth and spec.quota is None) or value != value:
                 value = (low + high) / 2.0 if math.isfinite(low + high) else low if math.isfinite(low) else high
             value = min(max(value, low), high) if low <= high else value
-            limits: dict[str, Any] = {}
-            if e.low == e.low and math.isfinite(high - low):
-                shift, (least, most) = value - e.value, measure.range
-                limits["low"] = max(e.low + shift - max(value - low, 0.0), min(least, e.low))
-                limits["high"] = min(e.high + shift + max(high - value, 0.0), max(most, e.high))
-                if (
-                    measure.of_worth and spec.quota is None
-                ):  # all or none of the amounts in the bucket may be large ones
+            made = next((one for one in (e, *at_ends) if one.low == one.low), e)
+            ends = [one.interval for one in at_ends if one.low == one.low]
+            if e.low == e.low and math.isfinite(high - low) and not (ends and measure.needs_threshold):
+                shift, (least, most) = (
+                    value - e.value,
+                    measure.range,
+                )  # as much longer as the bounds lie around the value
+                down, up = e.low + shift - max(value - low, 0.0), e.high + shift + max(high - value, 0.0)
+                ends.append(Interval(max(down, min(least, e.low)), min(up, max(most, e.high))))
+                if measure.of_worth and spec.quota is None:  # the bucket may have all of the large amounts, or none
                     alone = measure.range[1] == 1.0
-                    ends = [valued_counts(spec, self.counted, part).interval(e.level, alone) for part in (0.0, 1.0)]
-                    limits["low"] = min(limits["low"], *(end.low for end in ends if end.low == end.low))
-                    limits["high"] = max(limits["high"], *(end.high for end in ends if end.high == end.high))
-            bounded[spec] = replace(e, value=value, certain=Interval(low, high), **limits)
+                    both = [valued_counts(spec, self.counted, part).interval(e.level, alone) for part in (0.0, 1.0)]
+                    ends += [end for end in both if end.low == end.low]
+            if ends:
+                ends += [Interval(value, value), *([Interval(low, high)] if low <= high else [])]
+                made = replace(made, low=min(end.low for end in ends), high=max(end.high for end in ends))
+            reason = "" if value == value and (ends or e.value != e.value) else e.reason
+            bounded[spec] = replace(made, name=e.name, value=value, certain=Interval(low, high), reason=reason)
         return bounded
+
+    def _possible(self, spec: Spec, cells: Sequence[Counts], is_open: bool, settings: Settings) -> list[RowEvidence]:
+        """Other orders of the cases that are possible: those at the ends of the value, and with the largest spread."""
+        measure, method, lists = spec.measure, choose(spec, settings, self.best), list[Ranking]()
+        if method is None or measure.of_worth or measure.needs_quota:
+            return []
+        if len(cells) > 1 and not self.best.batched:  # at a threshold there are no more than four cells to know
+            score = np.array([np.nextafter(threshold_of(spec), math.inf), threshold_of(spec)])
+            sides = (np.array([[c.tp, c.fn], [c.fp, c.tn]], self.best.ranking.pos.dtype) for c in cells)
+            lists = [Ranking(score, pos, neg, self.counted.cases) for pos, neg in sides]
+            return [RowEvidence(None, one) for one in lists]
+        ends = [self.best, self.worst] if (is_open or measure.part != "losses") and not method.resampled else []
+        if measure.part == "losses" and measure.scores == "probability":
+            ends.append(
+                RowEvidence(None, self._spread(_SUMMED.get(measure.name, "log"), method.resampled), buckets=self)
+            )
+        return ends
+
+    def _spread(self, loss: str, whole: bool) -> Ranking:
+        """The cases of each bucket and class at its two ends, with their summed loss: nothing varies more."""
+        one, counts = self.counted, []
+        ends = np.stack([one.high, one.low])
+        for side, cases, k in (("pos", one.pos, 2.0), ("neg", one.neg, 0.0)):
+            share = np.full(len(cases), 0.5)  # of the cases at the upper end
+            if self.sums:
+                p, squares, logs = (one.sums[f"{name}_{side}"] for name in ("p", "pp", "log"))
+                total, each = {  # the loss on a scale of its own: p, p² − 2p or p², ln p or ln(1 − p)
+                    "absolute": (p, ends),
+                    "squared": (squares - k * p, ends * (ends - k)),
+                    "log": (logs, np.log(np.clip(ends if k else 1.0 - ends, LOG_EPS, 1.0))),
+                }[loss]
+                with np.errstate(all="ignore"):
+                    share = (total / cases - each[1]) / (each[0] - each[1])
+            share = np.where(one.is_open, np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0), 1.0)
+            above = np.rint(cases * share) if whole else cases * share
+            counts.append(np.stack([above, cases - above], axis=1).ravel())
+        there = np.flatnonzero(counts[0] + counts[1])
+        return Ranking(ends.T.ravel()[there], counts[0][there], counts[1][there], one.cases)
 
     def words(self, specs: Mapping[str, Spec], estimates: Mapping[str, Estimate]) -> list[str]:
         """How much the buckets leave open, and where that is more than chance does, what to do about it."""
@@ -175,21 +245,12 @@ class Buckets(PicklesFields):
             said.append(f"{problem} {remedy}")
         return said
 
-    def _ends(self, spec: Spec, best: Computed, worst: Computed) -> tuple[float, float]:
+    def _ends(self, spec: Spec, best: Computed, worst: Computed, cells: Sequence[Counts]) -> tuple[float, float]:
         """The least and the largest value that a measure may have; nan where that is not known."""
         if spec.measure.of_worth and "worth" in self.counted.sums:
             return worth_bounds(spec, self.counted)
         measure, values = spec.measure, [computed.values.get(spec, math.nan) for computed in (best, worst)]
         if measure.needs_threshold:
-            # Between none and all of the bucket's positives and negatives lie above the threshold. Where the value at
-            # such an end is undefined, it is largest or least with one case more or less.
-            one, two = best.cut(spec), worst.cut(spec)
-            positives, negatives = (
-                {least, min(least + 1.0, most), max(most - 1.0, least), most}
-                for least, most in ((two.tp, one.tp), (one.fp, two.fp))
-            )
-            n_pos, n_neg = one.tp + one.fn, one.fp + one.tn
-            cells = [Counts(tp, fp, n_pos - tp, n_neg - fp) for tp in positives for fp in negatives]
             values = [float(measure.compute(counts, **spec.arguments)) for counts in cells]
         defined = [value for value in values if value == value]
         low, high = (min(defined), max(defined)) if defined else (math.nan, math.nan)

@@ -189,7 +189,8 @@ def mean_score_limits(mean: float, ratio: float, cases: float, z: float) -> Inte
     z2 = z * z
     middle = 2.0 * cases * mean + z2 * ratio
     spread = math.sqrt(max(z2 * z2 * ratio * ratio + 4.0 * cases * z2 * mean * (ratio - mean), 0.0))
-    return Interval(max(0.0, (middle - spread) / (2.0 * (cases + z2))), (middle + spread) / (2.0 * (cases + z2)))
+    most = middle + spread
+    return Interval(2.0 * cases * mean * mean / most if most > 0.0 else 0.0, most / (2.0 * (cases + z2)))
 
 
 # By how much the hit chance drops on either side of a cut that counts as sharp: above it nearly all are hits, below it

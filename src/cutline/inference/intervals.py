@@ -299,8 +299,9 @@ def loss_score(inputs: IntervalInputs) -> Interval:
     (low, high), moments = _mean_loss_limits(inputs)
     root = inputs.measure.name == "root_mean_squared_error"
     factor = (inputs.value**2 if root else inputs.value) / moments.mean if 0.0 < moments.mean < math.inf else 1.0
-    low, high = factor * low, factor * high
-    return Interval(math.sqrt(low), math.sqrt(high)) if root else Interval(low, high)
+    factor = factor or 1.0  # sums of losses that a query rounded to 0
+    low, high = (math.sqrt(factor * end) if root else factor * end for end in (low, high))
+    return Interval(min(low, inputs.value), max(min(high, inputs.measure.range[1]), inputs.value))
 
 
 def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
@@ -641,7 +642,7 @@ class Estimates(Mapping[str, Estimate]):
                     self._drawn.append(rows)
                 made = estimate(specs, rows, self._obstacles, self._settings)
                 if isinstance(rows, RowEvidence) and rows.buckets is not None:
-                    made = rows.buckets.bounded(specs, made)
+                    made = rows.buckets.bounded(specs, made, self._settings)
                 self._known |= {str(spec): made[spec] for spec in specs}
             return {key: self._known[key] for key in keys}
 
