@@ -249,3 +249,16 @@ def test_a_quota_larger_than_a_segment_leaves_it_undecided() -> None:
     assert rows["big", "hit_rate@20"]["outcome"] == "pass"
     both = cl.compare(y, {"p": p, "q": q}, by=by, measures=["roc_auc"])
     assert cl.check(both, "hit_rate@20(p) - hit_rate@20(q) >= -0.3").table[1]["outcome"] == "undecided"
+
+
+@pytest.mark.parametrize("condition", ["error_rate <= 5", "recall >= 80", "roc_auc >= 1.5", "gini >= -2"])
+def test_a_limit_that_the_measure_cannot_have_is_an_error(condition: str) -> None:
+    ev = cl.evaluate([1, 0, 1, 0, 1, 0], [0.9, 0.2, 0.7, 0.4, 0.3, 0.6])
+    with pytest.raises(cl.InputError, match="cannot have; write"):
+        cl.check(ev, condition)
+    cl.check(ev, "roc_auc >= 1", "gini > -1", "log_loss <= 3", "positive_likelihood_ratio >= 2")
+
+
+def test_two_conditions_in_one_are_an_error() -> None:
+    with pytest.raises(cl.InputError, match="more than one condition; give each by itself"):
+        parse_condition("roc_auc > 0.8 and recall > .5")

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
+from cutline.table import cut_text
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +308,7 @@ def test_evaluate_cuts_where_a_goal_is_kept(goal: str, value: float, probabiliti
     assert found["threshold"] == found["operating_point"]["threshold"] == point.threshold
     assert found["operating_point"]["tp"] == point.tp
     assert found["answer"][0].startswith("Of all cuts with a ")
-    assert f"score > {point.threshold:.6g}" in found["answer"][0]
+    assert f"score > {cut_text(point.threshold, point.above)} " in found["answer"][0]
     status, _, err = run(*words, "--quota", "20")
     assert status == 2
     assert f"--{goal} and --quota each set the cut" in err

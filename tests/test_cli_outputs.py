@@ -226,8 +226,11 @@ def test_a_page_does_not_change_what_is_printed(more: list[str], tmp_path: Path)
     [
         (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "1,2,3"], "--costs"),
         (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "-1"], "--costs"),
-        (["check", EXAMPLE, "nonsense > 1", "--label", "completed", "--score", "tree"], "the condition"),
-        (["check", EXAMPLE, "hit_rate@9999 > 0", "--label", "completed", "--score", "tree"], "the condition"),
+        (["check", EXAMPLE, "nonsense > 1", "--label", "completed", "--score", "tree"], "the measure of the condition"),
+        (
+            ["check", EXAMPLE, "hit_rate@9999 > 0", "--label", "completed", "--score", "tree"],
+            "the quota of the condition",
+        ),
     ],
 )
 def test_messages_name_the_option_that_was_typed(words: list[object], option: str) -> None:

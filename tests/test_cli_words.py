@@ -22,7 +22,7 @@ from test_cli import EXAMPLE, FAST, refused, run
         (["--quota", "401"], "--quota is 401; it must be from 1 to the number of cases, 400"),
         (["--quota", "0.1%"], "--quota is 0.1% of 400 cases, which is less than one case; ask for at least 0.25%"),
         (["--resamples", "0"], "--resamples must be a whole number of at least 2, got 0"),
-        (["--measure", "hit_rate"], "--measure hit_rate needs a quota; write 'hit_rate@200', or give --quota"),
+        (["--measure", "hit_rate"], "--measure hit_rate needs a quota; write 'hit_rate@200'"),
         (["--level", "2"], "--level must be strictly between 0 and 1, got 2"),
     ],
 )
@@ -173,7 +173,7 @@ def test_the_last_lines_offer_only_options_that_were_not_given(tmp_path: Path) -
 
 def test_an_option_of_other_commands_is_told_by_what_this_one_calls_it() -> None:
     said = refused("check", EXAMPLE, "--quota", 300, "hit_rate >= .4")
-    assert said.startswith("--quota is part of the condition here, as in: cutline check scores.csv")
+    assert said.startswith("--quota is the quota of the condition here, as in: cutline check scores.csv")
     assert 'hit_rate@200 >= .5"' in said
     assert refused("screen", EXAMPLE, "--score", "tree").startswith("--score is part of --stage here, as in: ")
     assert refused("check", EXAMPLE, "--quotas", 300).startswith("No such option '--quotas'")

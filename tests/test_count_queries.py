@@ -536,7 +536,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         (edited("bucket", one.bucket[8]), "column '(bucket|low|high)': row [89] is"),
         (edited("low", 0.99), "column 'low': row 9 is 0.99, and the other columns allow"),
         (edited("high", 0.999), "column 'high': row 9 is 0.999, and"),
-        (edited("p_pos", 1e6), r"column 'p_pos': row 9 is 1e\+06, and the other columns allow"),
+        (edited("q_pos", 1e6), r"column 'q_pos': row 9 is 1e\+06, and the other columns allow"),
         (edited("pp_neg", -1.0), "column 'pp_neg': row 9"),
         (edited("log_neg", -1e3), "column 'log_neg': row 9"),
         (one.drop(columns="cutline"), "looks like the result of cutline sql, but has no column 'cutline'"),

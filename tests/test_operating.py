@@ -13,6 +13,7 @@ from scipy import stats
 import cutline as cl
 from cutline.inference.closed_forms import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
 from cutline.inference.limits import beta_binomial_quantiles
+from cutline.table import cut_text, percentage
 from samples import Case, cases
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0]
@@ -241,3 +242,30 @@ def test_the_next_list_varies_more_than_the_mean(seed: int) -> None:
     point = cl.evaluate(y, score, interval="auto", measures=["hit_rate@1"]).at(quota=int(rng.integers(1, n)))
     assert point.next_hits.low <= point.expected_hits.low + 1e-9
     assert point.next_hits.high >= point.expected_hits.high - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cut_that_is_printed_selects_the_same_cases(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.random(300) < 0.4
+    for s in (
+        rng.normal(size=300),
+        1 / (1 + np.exp(-9 * rng.normal(size=300))),
+        1e6 * rng.normal(size=300),
+        1 - 1e-13 * rng.random(300),
+    ):
+        ev = cl.evaluate(y, s, threshold=0.5)
+        for quota in (1, 9, 50, 120, 299):
+            point = ev.at(quota=quota)
+            printed = float(cut_text(point.threshold, point.above).replace("−", "-"))
+            assert np.count_nonzero(s > printed) == np.count_nonzero(s > point.threshold) == quota
+        kept = cl.threshold_for(y, s, specificity=0.9)
+        assert np.count_nonzero(s > float(kept.text.replace("−", "-"))) == np.count_nonzero(s > kept)
+
+
+def test_a_share_below_one_is_not_printed_as_all() -> None:
+    y, s = np.repeat([1, 0], 3000), np.r_[np.full(2999, 0.9), 0.1, np.full(3000, 0.2)]
+    assert "99.97%" in str(cl.evaluate(y, s, measures=["recall", "accuracy"]))
+    assert [percentage(x) for x in (0.0, 0.0004, 0.0999, 0.5, 0.99996, 1.0)] == [
+        "0.0%", "0.04%", "10.0%", "50.0%", "99.996%", "100.0%",
+    ]  # fmt: skip

@@ -56,6 +56,11 @@ class Ranking:
         """How many distinct scores are greater than ``threshold``: predicted positive means score > threshold."""
         return len(self.score) - int(np.searchsorted(self.score[::-1], threshold, side="right"))
 
+    def lowest_above(self, threshold: float) -> float:
+        """The lowest score greater than ``threshold``; nan where there is none."""
+        groups = self.above(threshold)
+        return float(self.score[groups - 1]) if groups else float("nan")
+
     def score_after(self, groups: int) -> float:
         """The threshold that takes so many distinct scores: the next one, or −inf where all are taken."""
         return float(self.score[groups]) if groups < len(self.score) else float("-inf")
@@ -157,12 +162,14 @@ def tie_starts(*columns: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def row_order(sample: Sample) -> NDArray[np.intp]:
-    """Rows in the order of the ranking, positives first: how the kernels that draw replicates number them."""
-    sides, score = (
-        (np.flatnonzero(side) for side in (sample.positive, ~sample.positive)),
-        -sample.score.astype(np.float64),
-    )
-    return np.concatenate([side[np.argsort(score[side], kind="stable")] for side in sides])
+    """Rows in the order of the ranking, positives first: how the kernels that draw replicates number them.
+
+    Rows of one score and class by weight, so that what is drawn does not depend on the order in which rows come.
+    """
+    score = -sample.score.astype(np.float64)
+    keys = (score,) if sample.weight is None else (sample.weight, score)
+    sides = (np.flatnonzero(side) for side in (sample.positive, ~sample.positive))
+    return np.concatenate([side[np.lexsort([key[side] for key in keys])] for side in sides])
 
 
 def membership(score: NDArray[Any], quota: float, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

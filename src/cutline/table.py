@@ -473,6 +473,34 @@ def in_sentence(value: float) -> str:
     return with_minus(f"{value:.6g}") if math.isfinite(value) else format_value(float(value))
 
 
+def cut_text(threshold: float, above: float = math.nan) -> str:
+    """A threshold in a sentence: six digits, or as many as it takes to select the same cases.
+
+    ``above`` is the lowest score above it, if that is known.
+
+    >>> cut_text(0.14349812345, 0.1437), cut_text(0.14349812345), cut_text(0.9999999999999986, 1.0)
+    ('0.143499', '0.14349812345', '0.999999999999999')
+    """
+    if threshold == 0.0 or not math.isfinite(threshold):
+        return format_value(float(threshold))
+    for digits in range(6, 17):
+        half = 0.5 * 10.0 ** (math.floor(math.log10(abs(threshold))) + 1 - digits)  # rounds up
+        for text in (f"{threshold:.{digits}g}", f"{threshold + half:.{digits}g}"):
+            if threshold == float(text) or threshold < float(text) < above:
+                return with_minus(text)
+    return with_minus(repr(float(threshold)))
+
+
+def percentage(value: float) -> str:
+    """A share in percent with a digit, and with more where it would look like 0% or 100% and is neither.
+
+    >>> percentage(0.25), percentage(2999 / 3000), percentage(1.0)
+    ('25.0%', '99.97%', '100.0%')
+    """
+    texts = [f"{value:.{digits}%}" for digits in range(1, 8)]
+    return next((text for text in texts if float(text[:-1]) not in (0.0, 100.0)), texts[0])
+
+
 def count(value: float) -> str:
     """A number of cases: whole where it is whole, one digit where ties make it a share, nothing for nan."""
     if not math.isfinite(value):

@@ -488,6 +488,8 @@ def parse_condition(text: Any) -> Condition:
         value = float(number[:-1]) / 100.0 if number.endswith("%") else float(number)
     except ValueError:
         value = math.nan
+    if re.search(r"[<>≤≥].*\w", measure):
+        raise InputError(None, f"{show(text)} is more than one condition", "give each by itself")
     if sign is None or not measure or measure.endswith("=") or value != value:
         remedy = "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
         raise InputError(None, f"{show(text)} is not a condition", remedy)
@@ -609,6 +611,12 @@ def check_conditions(result: Any, conditions: Sequence[str]) -> Check:
             outcome, why = condition.judge(estimate, alone=segments is None)
             model = source.first if isinstance(source, Models) else source
             spec = getattr(model, "specs", {}).get(estimate.name)
+            least, most = (-math.inf, math.inf) if spec is None else spec.measure.range
+            least = least - most if condition.models[1:] else least  # of a difference
+            if not least <= condition.limit <= most:
+                why = f"{show(str(condition))} compares with a value that {condition.measure} cannot have"
+                remedy = f"write {condition.limit:g}% or {condition.limit / 100.0:g}" if most == 1.0 else ""
+                raise InputError(None, why, remedy or f"write a number from {least:g} to {most:g}")
             # a threshold that the condition does not name is told
             if spec is not None and spec.measure.needs_threshold and "threshold" not in condition.measure:
                 threshold = model.threshold if spec.threshold is None else spec.threshold

@@ -262,7 +262,7 @@ def with_defaults(spec: Spec, *, threshold: float | None, quota: int | float | Q
     if spec.measure.needs_quota and spec.quota is None:
         if quota is None:
             name = spec.measure.name
-            raise InputError("measure", f"{name} needs a quota", f"write '{name}@200', or give {{quota}}")
+            raise InputError("measure", f"{name} needs a quota", f"write '{name}@200'")
         return replace(spec, quota=quota)
     return spec
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError, listed, show
-from ..table import Section, as_plain, pluralize
+from ..table import Section, as_plain, cut_text, pluralize
 from . import options as o
 from .options import COMMAND_LINE, argument, column, command, option, refuse
 from .output import Report, note
@@ -33,6 +35,9 @@ NOT_SAMPLED = (
     *("order", "ordered", *o.GOALS, "calibration"),
 )
 _OF_ROWS = ("predicted", *o.LABELS, "inclusion", "negate", "cut_by", "approximate", "tolerance", "weight")
+# What ``--plot`` draws of a question, the first that was asked.
+_PICTURES = {"list_size": "list_size", "calibration": "calibration", "cost_fp": "expected_cost", "batch": "batches"}
+_PICTURES |= {"worth": "forest", "quota": "found"}
 _OF_WORTH = ["value_captured", "value_recall", "value_per_place"]  # what amounts add to a short table
 _ALSO = {
     "calibration": "Are the probabilities right?",
@@ -179,6 +184,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
                 return _evaluate_classes(table, asked, classes)
             scores = [] if asked.score is None else [one_score(table, asked.score)]
             columns = choose_columns(table, asked, scores)
+            if asked.missing == "drop" and "inclusion" in table.names and not sampled:
+                note("note: of a labelling plan, add --inclusion inclusion: rows with a label were not drawn alike")
             facts = facts_of(asked, columns)
             taken = {"label": columns.label, "score": columns.scores[0], **asked.request(labels=True)}
             if asked.approximate or asked.tolerance is not None:
@@ -193,17 +200,21 @@ def evaluate(asked: EvaluateArguments) -> Report:
             return _evaluate_segments(table, asked, facts, taken)
         if goal:
             how = {**taken, "measures": ["roc_auc"], "interval": None}
-            taken["threshold"] = evaluate_rows(table, **how).at(**goal).threshold
+            point = evaluate_rows(table, **how).at(**goal)
+            taken["threshold"] = point.threshold
             ((name, value),) = goal.items()
             word, end = ("false positive rate", "most") if name == "fpr" else (name, "least")
-            said = (
-                f"Of all cuts with a {word} of at {end} {100 * value:.4g}%, score > {taken['threshold']:.6g} selects "
-            )
-            said += f"the {'fewest' if name == 'recall' else 'most'} cases. To keep it on new data: cutline cut "
-            beside, facts = [Section("goal", [f"{said}--{name} {value:g} --confidence 0.9."])], {**facts, **goal}
+            cut = cut_text(point.threshold, point.above)
+            said = f"Of all cuts with a {word} of at {end} {100 * value:.4g}%, score > {cut} selects "
+            said += f"the {'fewest' if name == 'recall' else 'most'} cases."
+            words = [part for role in ("label", "score") if role in facts for part in (f"--{role}", facts[role])]
+            words += asked.typed("negate", *o.COUNTS, *o.LABELS, "weight", *o.READING)
+            keep = shlex.join(["cutline", "cut", asked.file, *words, f"--{name}", f"{value:g}", "--confidence", "0.9"])
+            beside, facts = [Section("goal", [said, f"To keep it on new data: {keep}"])], {**facts, **goal}
         few = None  # the measures of a short table
         if asked.form in ("table", "markdown") and not asked.everything and not asked.measures:
-            few = default_measures(asked.quota) + _OF_WORTH * ("worth" in facts)
+            few = default_measures(asked.quota) + default_measures(None) * (asked.threshold is not None)
+            few = list(dict.fromkeys(few)) + _OF_WORTH * ("worth" in facts)
         taken["measures"] = few or taken["measures"]
         ev = evaluate_rows(table, **taken)
     also = {"calibration": [ev.calibration()]} if asked.calibration else {}
@@ -277,10 +288,16 @@ def _report(
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
 
-        options: dict[str, Any] = {"quota": asked.quota, "list_size": asked.list_size} if kind == "list_size" else {}
-        if asked.threshold is not None and kind in ("roc", "precision_recall", "histogram"):
-            options["threshold"] = asked.threshold
-        write_picture(result, path, kind, **options)
+        kinds = [kind] if kind else [of for name, of in _PICTURES.items() if result is whole and getattr(asked, name, 0)]
+        at: dict[str, Any] = dict.fromkeys(("roc", "precision_recall", "histogram"), asked.named("threshold"))
+        at["list_size"] = asked.named("quota", "list_size")
+        at["forest"] = {} if kind else {"measures": [key for key in whole.specs if key.startswith("value_recall")] or None}
+        if shown.get("cheapest") is not None:
+            at["expected_cost"] = {"prices": (asked.cost_fp, asked.cost_fn), "cheapest": shown["cheapest"]}
+        for one in kinds or [None]:
+            with suppress(*[InputError] * (kind is None)):  # what the data do not allow is not drawn
+                return write_picture(result, path, one, **at.get(one or "", {}))
+        write_picture(result, path)
 
     def content() -> dict[str, Any]:
         return {**document(), **{name: as_plain(others) for name, others in also.items()}}
@@ -342,7 +359,8 @@ def _find_classes(table: Any, asked: EvaluateArguments) -> dict[str, Any] | None
     if classes is None:
         if told:
             problem = f"{table.name}: --{told[0]} is for several classes, but no score column for each class was found"
-            raise InputError(None, problem, "name {label} and {score}")
+            segments = "; with segments, name their column with {by}" * (told[0] in ("order", "ordered"))
+            raise InputError(None, problem, f"name {{label}} and {{score}}{segments}")
         return None
     by = classes.found_by if not classes.scores else f"{classes.found_by} ({listed(classes.scores, 2)})"
     note(f"several classes: label {classes.label!r}, {by}")
@@ -462,7 +480,8 @@ def compare(asked: CompareArguments) -> Report:
             content["list_size_points"] = {name: ev.at(**how).to_dict() for name, ev in made.items()}
         return content
 
-    how: dict[str, Any] = {"measures": asked.measures, "list_size": asked.list_size}
+    measures = asked.measures or ["accuracy"] * (asked.threshold is not None and asked.quota is None)
+    how: dict[str, Any] = {"measures": measures, "list_size": asked.list_size}
     how |= {"all_measures": asked.everything, "pairs": asked.pairs, "why": asked.why, "cheapest": cheapest}
     more = ["--pairs", "--why", f"--all ({pluralize(len(made.specs), 'measure')})", "--html report.html"]
     return _report(made, facts, asked, document, lambda: list(made.differences), more, also=also, **how)
@@ -507,7 +526,7 @@ class CheckArguments(
     batch: str | None = column(
         "Column that defines batches, e.g. day; hit_rate@200 then has 200 places in each.", section="Groups of rows"
     )
-    threshold: float | None = option("Threshold of recall, precision …; 0.5 for probabilities.")
+    threshold: float | None = o.share("Threshold of recall, precision …; 0.5 for probabilities.", metavar="FLOAT")
 
 
 @command(
@@ -518,7 +537,11 @@ class CheckArguments(
   cutline check loans.csv --label default --score p --by region "roc_auc >= .7"
   cutline check scores.csv --label y --score old --score new "roc_auc(new) - roc_auc(old) >= -0.01"
 """,
-    renames={"measure": "the condition", "measures": "the condition", "quota": "the condition"},
+    renames={
+        "measure": "the measure of the condition",
+        "measures": "the condition",
+        "quota": "the quota of the condition",
+    },
 )
 def check(asked: CheckArguments) -> Report:
     """Check conditions such as "hit_rate@200 >= .5": pass, fail or undecided, by the interval of each measure.

@@ -111,7 +111,8 @@ class LazyGroup(click.Group):
             if instead is None:
                 raise Refusal(error.format_message(), 2) from None
             example = command.epilog.splitlines()[2].strip()
-            raise Refusal(f"{error.option_name} is part of {instead} here, as in: {example}", 2) from None
+            what = instead if instead.startswith("the ") else f"part of {instead}"
+            raise Refusal(f"{error.option_name} is {what} here, as in: {example}", 2) from None
         except (click.UsageError, click.FileError) as error:
             raise Refusal(error.format_message(), 2) from None
         except InputError as error:

@@ -17,7 +17,7 @@ from ..estimate import Estimate, Settings
 from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, places_in, share_limits
 from ..inference.differences import DifferenceTest, skewed_mean_test
 from ..inference.limits import lag_correlation
-from ..table import DictResult, HasSections, PicklesFields, Section, Table, count, pluralize, values_of
+from ..table import DictResult, HasSections, PicklesFields, Section, Table, count, cut_text, pluralize, values_of
 from ..types import Floats
 from ..verdict import Models
 from .operating import NOTHING, OperatingPoint, measured, whole
@@ -292,7 +292,8 @@ def batch_rules(rows: BatchRows, quota: int | float, threshold: float | None, se
     total, matched = float(places.sum()), threshold is None
     at = _threshold_taking(rows, total) if threshold is None else float(threshold)
     shown = f"{100 * quota:.4g}%" if isinstance(quota, float) else f"{quota:,}"
-    best, free, within = f"best {shown} of each batch", f"score > {at:.6g}", f"score > {at:.6g}, at most {shown}"
+    cut = cut_text(at)
+    best, free, within = f"best {shown} of each batch", f"score > {cut}", f"score > {cut}, at most {shown}"
     taken = lists.at(places)
     limits = {within: places, free: np.full(len(places), math.inf)}
     rules = {name: _by_threshold(lists, places, at, name, most) for name, most in limits.items()}

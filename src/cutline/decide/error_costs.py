@@ -19,7 +19,7 @@ from ..ranking import Ranking
 from ..runtime import Progress
 from ..sources.arrays import Sample
 from ..sweep import Counts
-from ..table import DictResult, HasSections, Section, ShownAsTable, Table, in_sentence, joined, values_of
+from ..table import DictResult, HasSections, Section, ShownAsTable, Table, cut_text, in_sentence, joined, values_of
 from ..types import Floats
 from ..validate import check_amount
 from .operating import percentile_estimate
@@ -83,7 +83,8 @@ class Cheapest(HasSections, DictResult):
     ``cost`` is the expected cost on new data, corrected for the optimism of choosing the cut on this sample
     (``optimism``, a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest as
     long as ``cost_fn / cost_fp`` lies in ``ratios``, and the model (at some cut) as long as it lies in
-    ``model_ratios``. ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one.
+    ``model_ratios``. ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one. ``above``
+    is the lowest score above the threshold.
     """
 
     model: str
@@ -99,6 +100,7 @@ class Cheapest(HasSections, DictResult):
     fpr: float
     prices: ErrorPrices
     others: Table
+    above: float
 
     @property
     def answer(self) -> list[str]:
@@ -107,7 +109,7 @@ class Cheapest(HasSections, DictResult):
         within = f" ({c.level:.0%} interval {money(c.low)} to {money(c.high)})" if c.low == c.low else ""
         fp, fn = in_sentence(prices.fp), in_sentence(prices.fn)
         errors = f"Where a false positive costs {fp} and a false negative {fn}"
-        where = f"{self.model} at score > {in_sentence(self.threshold)}"
+        where = f"{self.model} at score > {cut_text(self.threshold, self.above)}"
         clear = all(row["low"] > 0 for row in self.others)
         told = f"{errors}, use {where}" if clear else f"{errors}, {where} is cheapest, but not clearly"
         more = [
@@ -302,6 +304,7 @@ def cheapest(
         fpr=fp / n_neg,
         prices=prices,
         others=Table(others, f"What the other models cost more than {model}"),
+        above=rankings[model].lowest_above(threshold),
     )
 
 

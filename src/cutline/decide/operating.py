@@ -39,7 +39,7 @@ class OperatingPoint(HasSections, DictResult):
     taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
     places within the tie go to its negatives or to its positives. ``expected_hits`` has an interval for the mean over
     many batches with as many cases and positives as this one; ``next_hits`` is a prediction interval for the next
-    batch, whose number of positives may differ: it is wider.
+    batch, whose number of positives may differ: it is wider. ``above`` is the lowest score above the threshold.
     """
 
     threshold: float
@@ -59,6 +59,7 @@ class OperatingPoint(HasSections, DictResult):
     hits_best: float
     expected_hits: Estimate
     next_hits: Interval
+    above: float = math.nan
 
     @property
     def hit_rate(self) -> float:
@@ -154,6 +155,7 @@ def _point(
         cut,
         finite=bool(np.isfinite(ranking.score[[0, -1]]).all()),
         threshold=ranking.score_after(groups),
+        above=float(ranking.score[groups - 1]) if groups else math.nan,
         tied=pos + neg,
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),

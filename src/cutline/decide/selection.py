@@ -22,7 +22,7 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking, membership, rank, tie_starts
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import DictResult, HasSections, Section, Table, TabularResult, count, ends, pluralize
+from ..table import DictResult, HasSections, Section, Table, TabularResult, count, cut_text, ends, percentage, pluralize
 from ..types import CutBy, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_amount, check_column, check_list, check_quota, check_whole, checked
 from .operating import percentile_estimate, whole
@@ -222,6 +222,28 @@ def _four_fifths(ratio: Interval) -> str:
     return "" if math.isnan(ratio.low + ratio.high) else verdict
 
 
+@dataclass(frozen=True, eq=False)
+class OpenRates(SelectionRates):
+    """Rates of segments that share the bucket of the cut: the places of each lie between ``least`` and ``most``."""
+
+    least: Floats
+    most: Floats
+
+    def ratio(self, one: int, two: int, level: float) -> Interval:
+        """From the interval where one has its least and the other its most places to that of the other way round."""
+        found = [super().ratio(one, two, level)]
+        for down, up in ((one, two), (two, one)):
+            places = self.places.copy()
+            places[[down, up]] = self.least[down], self.most[up]
+            # variances of logarithms move with the rates as those of independent cases do
+            now, then = ((self.cases - k + 0.5) / (k + 0.5) for k in (places, self.places))
+            spread = np.sqrt(now / then)
+            found.append(
+                SelectionRates(self.cases, places, self.covariance * np.outer(spread, spread)).ratio(one, two, level)
+            )
+        return Interval(float(np.nanmin([low for low, _ in found])), float(np.nanmax([high for _, high in found])))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedList(HasSections, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
@@ -246,7 +268,7 @@ class SharedList(HasSections, DictResult, TabularResult):
         """Where the list is cut, in words."""
         (what, value), *_ = self.cut.items()
         if what == "threshold":
-            return f"score > {value:g}"
+            return f"score > {cut_text(value)}"
         places = f"{100 * value:g}% of the cases" if value < 1.0 else f"{count(value)} places"
         return f"{places} in each of {self.batches} batches" if self.batches else places
 
@@ -254,6 +276,7 @@ class SharedList(HasSections, DictResult, TabularResult):
     def table(self) -> Table:
         """The segments as rows."""
         cases, places, hits, rates = self.rates.cases, self.rates.places, self.hits, self.rates
+        bounds = {"low": rates.least, "high": rates.most} if isinstance(rates, OpenRates) else {}
         ratios, ends = [], []
         for k in range(len(self)):
             if self.reference is None:
@@ -269,6 +292,7 @@ class SharedList(HasSections, DictResult, TabularResult):
             "segment": self.segments,
             "cases": [*map(whole, cases.tolist())],
             "places": [*map(whole, places.tolist())],
+            **{f"places_{end}": [*map(whole, of.tolist())] for end, of in bounds.items()},
             "share_of_places": ratio(places, places.sum()),
             "selection_rate": ratio(places, cases),
             "hits": [*map(whole, hits.tolist())],
@@ -341,10 +365,12 @@ def share_list(
     reference: str | None,
     level: float,
     batches: BatchRows | None = None,
+    is_open: NDArray[np.bool_] | None = None,
 ) -> SharedList:
     """Cut one list at a quota (in cases) or threshold and count by segment; a tie at the cut is shared pro rata.
 
-    With ``batches``, the list of each is cut at the quota.
+    With ``batches``, the list of each is cut at the quota. ``is_open``: rows whose order among those with the same
+    score is not known; at a threshold, those of which it is not known whether they lie above it.
     """
     weight = sample.row_weight
 
@@ -372,7 +398,19 @@ def share_list(
         assert threshold is not None
         edge, cut = float(threshold), {"threshold": float(threshold)}
         taken = np.where(sample.score > np.float64(threshold), 1.0, 0.0)
+        taken = taken if is_open is None else np.where(is_open, 0.5, taken)
     rates = selection_rates(taken, weight, segment, len(segments), cluster, near)
+    inside = np.zeros(len(taken)) if is_open is None else is_open * (taken > 0.0) * (taken < 1.0)
+    if inside.any():  # the cases that each segment has there in each batch, and the places that are left for all
+        code, parts = (segment * 0, 1) if batches is None else (batches.batches.codes, len(batches.batches))
+        held = np.bincount(code * len(segments) + segment, inside, parts * len(segments)).reshape(parts, -1)
+        every = held.sum(axis=1, keepdims=True)
+        left = every if quota is None else np.bincount(code, inside * taken, parts)[:, None]
+        sure = rates.places - by_segment(inside * taken)
+        least, most = np.maximum(left - every + held, 0.0) * (quota is not None), np.minimum(held, left)
+        rates = OpenRates(
+            rates.cases, rates.places, rates.covariance, sure + least.sum(axis=0), sure + most.sum(axis=0)
+        )
     hits, positives = by_segment(taken * sample.positive), by_segment(sample.positive)
     number = 0 if batches is None else len(batches.batches)
     return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, number)
@@ -409,7 +447,8 @@ class Screening(HasSections, DictResult):
     def summary(self) -> str:
         """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
-        summary = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
+        within = f"{percentage(r.low)} to {percentage(r.high)}"
+        summary = f"The stages keep {percentage(r.value)} of the positives ({r.level:.0%} interval {within})"
         return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:.6g}"
 
     def sections(self) -> list[Section]:
@@ -454,7 +493,7 @@ def screen(
         raise InputError("stages", f"is {show(stages)}", "pass a list with at least one (score, keep)")
     prices = [0.0] * len(stages) if cost is None else list(cost)
     if len(prices) != len(stages):
-        why = f"has {len(prices)} entries but there are {len(stages)} stages"
+        why = f"has {pluralize(len(prices), 'entry', 'entries')} for {pluralize(len(stages), 'stage')}"
         raise InputError("cost", why, "pass one for each stage")
     for k, stage in enumerate(stages):
         if not (isinstance(stage, tuple | list) and len(stage) == 2):

@@ -26,7 +26,7 @@ from ..reference import documented
 from ..runtime import write_whole
 from ..sources.arrays import Sample
 from ..sources.given_columns import sample_from
-from ..table import Section, Table, count, format_value, in_sentence, pluralize, round_up, to_jsonable
+from ..table import Section, Table, count, cut_text, format_value, in_sentence, pluralize, round_up, to_jsonable
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
 from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
@@ -70,6 +70,11 @@ class Cut(float):
         """The threshold as a plain float."""
         return float(self)
 
+    @property
+    def text(self) -> str:
+        """The threshold in a sentence, with the digits that it takes to select the same cases."""
+        return cut_text(self, math.nan if self.point is None else self.point.above)
+
     def to_dict(self) -> dict[str, Any]:
         """What a cut file contains."""
         from .. import __version__
@@ -103,7 +108,7 @@ class Cut(float):
 
     def sections(self) -> list[Section]:
         """Whom to take, and what the cut gives on the sample; a loaded cut has no sample."""
-        taken = f"Take score > {in_sentence(self)}: {self.note}."
+        taken = f"Take score > {self.text}: {self.note}."
         return [Section("answer", [taken, *([] if self.point is None else [self.here])])]
 
     @property
@@ -112,7 +117,7 @@ class Cut(float):
         assert self.point is not None, "a loaded cut has no sample"
         p = self.point
         rows = {
-            "threshold": in_sentence(self),
+            "threshold": self.text,
             "cases taken": count(p.taken),
             "recall here": format_value(p.recall),
             "precision here": format_value(p.precision),

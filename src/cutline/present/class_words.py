@@ -12,7 +12,7 @@ import numpy as np
 from ..class_evaluation import MOST_ROWS, class_notices
 from ..errors import PYTHON, Terms
 from ..estimate import Estimate
-from ..table import Figure, Section, Table, count, pluralize
+from ..table import Figure, Section, Table, count, percentage, pluralize
 from .render import shaded
 from .words import (
     between,
@@ -122,8 +122,8 @@ def confusion_table(confusion: Confusion) -> Table:
         row = {"class": str(real)}
         for b, predicted in enumerate(labels):
             low, high = confusion.low[a, b], confusion.high[a, b]
-            within = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
-            words = f"{real} predicted as {predicted}: {shares[a, b]:.1%}{within}"
+            within = f" ({confusion.level:.0%} interval {percentage(low)} to {percentage(high)})" if low == low else ""
+            words = f"{real} predicted as {predicted}: {percentage(float(shares[a, b]))}{within}"
             paint = _RIGHT if a == b else _WRONG
             row[str(predicted)] = shaded(count(float(confusion.counts[a, b])), paint, float(shares[a, b]), words)
         rows.append(row)
@@ -138,7 +138,7 @@ def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
         return ["No case was predicted as a class that is not its own."]
     rows = [
         {
-            name.replace("_", " "): f"{v:.1%}" if isinstance(v, float) and name != "cases" else v
+            name.replace("_", " "): percentage(v) if isinstance(v, float) and name != "cases" else v
             for name, v in row.items()
         }
         for row in pairs
@@ -204,8 +204,8 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         right = ev["accuracy"]
         model = "The model" if ev.name == "model" else ev.name
         said.append(
-            f"{model} predicts the right class in {right.value:.1%} of the cases{between(right)}; always predicting "
-            f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
+            f"{model} predicts the right class in {percentage(right.value)} of the cases{between(right)}; "
+            f"always predicting {f['largest_class']} would be right in {percentage(f['largest_share'])}."
         )
     said.append(
         f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}{in_clusters(ev)}; the "
@@ -218,7 +218,7 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         worst = pairs[0]
         said.append(
             f"The most common error is to predict {worst['predicted']} for {worst['class']}: "
-            f"{pluralize(worst['cases'], 'case')}, {worst['share_of_class']:.1%} of {worst['class']}."
+            f"{pluralize(worst['cases'], 'case')}, {percentage(worst['share_of_class'])} of {worst['class']}."
         )
     if "overconfidence" in ev and math.isfinite(ev["overconfidence"].low):
         gap = ev["overconfidence"]

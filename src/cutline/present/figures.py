@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
 from ..curves import Band, Curve
+from ..decide.error_costs import money
 from ..decide.model_choice import family_hull
 from ..decide.planning import amount
 from ..decide.selection import hits_at
@@ -21,7 +22,7 @@ from ..errors import InputError
 from ..inference.limits import wilson
 from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Table, count, format_value, in_sentence, pluralize
+from ..table import Figure, Table, count, cut_text, format_value, in_sentence, pluralize
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
 from .words import counter, cut_point, models_of, name_of, positives_found, rounded
@@ -29,6 +30,7 @@ from .words import counter, cut_point, models_of, name_of, positives_found, roun
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
+    from ..decide.error_costs import Cheapest
     from ..decide.planning import Plan
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
@@ -110,7 +112,7 @@ def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> 
     for ev in models[:MOST_LINES]:
         words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], cut_point(ev, whole=True)
         if point is not None:
-            by_places, at = ev.quota is not None, in_sentence(point.threshold)
+            by_places, at = ev.quota is not None, cut_text(point.threshold, point.above)
             where = f"at {pluralize(point.taken, 'place')}" if by_places else f"above {at}"
             negatives = f"{counter(ev)(point.fp)} negative{'' if point.fp == 1 else 's'}"
             words.append(f"{where}: {positives_found(ev, point)}, {negatives}")
@@ -170,7 +172,9 @@ def rates(
     chart.models = [models[k].name for k in curves] if len(models) > 1 else ()
     drawn, by_places = [models[k] for k in curves], threshold is None and models[0].quota is not None
     cuts = [cut_point(ev, whole=True) if threshold is None else ev.at(threshold=threshold) for ev in drawn]
-    where = [pluralize(c.taken, "place") if by_places else f"score > {in_sentence(c.threshold)}" for c in cuts if c]
+    where = [
+        pluralize(c.taken, "place") if by_places else f"score > {cut_text(c.threshold, c.above)}" for c in cuts if c
+    ]
     _shade(chart, _bands(models, name, band, simultaneous), f"dot: {where[0]}" if where else "")
     chart.reference((0.0, 1.0), (0.0, 1.0) if roc else (chance, chance))
     if roc:
@@ -760,28 +764,46 @@ def calibration(result: Any) -> Chart:
     return chart
 
 
-def cost_chart(result: Any, *, kind: str, at: float | None = None, band: Shown = None) -> Chart:
+def cost_chart(
+    result: Any,
+    *,
+    kind: str,
+    prices: tuple[float, float] | None = None,
+    cheapest: Cheapest | None = None,
+    band: Shown = None,
+) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody.
 
-    ``result`` may also be decision curves by the number that gives their colour; ``at``: where the costs lie.
+    ``result`` may also be decision curves by the number that gives their colour; ``prices``: what a false positive and
+    a false negative cost, for a line where they lie and costs in their unit; ``cheapest``: dots at the models' own cuts.
     """
     known = isinstance(result, dict)
     decisions = result if known else {k: ev.decision_curve() for k, ev in enumerate(models_of(result))}
     benefit = kind == "net_benefit"
     value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
     first = next(iter(decisions.values()))
-    everyone = first.treat_all if benefit else first.treat_all_cost
-    no_one = np.zeros_like(first.x) if benefit else first.treat_none_cost
-    top = 1.1 * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
+    scale = 1.0 if benefit or prices is None else sum(prices)
+    everyone = first.treat_all if benefit else scale * first.treat_all_cost
+    no_one = np.zeros_like(first.x) if benefit else scale * first.treat_none_cost
+    top = 1.1 * scale * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
     ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
     shaded = len(decisions) == 1 if band is None else band  # bands of several models would cover each other
     words = "Dashed: act on everyone. Dotted: act on no one." + " Shaded: interval." * shaded
     across, up = "threshold probability", "net benefit per case"
     if not benefit:
-        words = "Per case; the costs of a false positive and a false negative add up to 1."
+        words = f"Per case; the costs of a false positive and a false negative add up to {in_sentence(scale)}."
         across, up = "share of a false positive in the cost of both errors", "expected cost per case"
     chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True, y_name=up)
-    of_each = {k: Band(c.x, getattr(c, low), getattr(c, high), c.level, False) for k, c in decisions.items()}
+    own: dict[str, float] = {}
+    if cheapest is not None:
+        own = {cheapest.model: cheapest.apparent, **{row["model"]: row["apparent_cost"] for row in cheapest.others}}
+        costs = ", ".join(f"{name} {money(cost)}" for name, cost in own.items())
+        chart.words += f" Line: cut at x, as if probabilities were right. Dot: at a model's own cheapest cut ({costs})."
+        clear = all(row["low"] > 0 for row in cheapest.others)
+        chart.finding = f"{TITLES[kind]}: {cheapest.model} is cheapest{'' if clear else ', but not clearly'}"
+    of_each = {
+        k: Band(c.x, scale * getattr(c, low), scale * getattr(c, high), c.level, False) for k, c in decisions.items()
+    }
     _shade(chart, of_each.items() if shaded else ())
     names = [c.name for c in decisions.values()]
     if list(decisions) == list(range(len(names))):
@@ -791,9 +813,14 @@ def cost_chart(result: Any, *, kind: str, at: float | None = None, band: Shown =
     chart.line(first.x, everyone, GREY, PERFECT, size=1.1, words="everyone")
     chart.line(first.x, no_one, GREY, CHANCE, size=1.1, words="no one")
     for k, c in decisions.items():
-        chart.line(c.x, getattr(c, value), colour(k), dash(k), words=c.name)
-    if at is not None:
+        told = f"{c.name}; dot: {money(own[c.name])} at its own cheapest cut" if c.name in own else c.name
+        chart.line(c.x, scale * getattr(c, value), colour(k), dash(k), words=told)
+    if prices is not None:
+        at = prices[0] / sum(prices)
         chart.line([at, at], ends, "#808080")
+        for k, c in decisions.items():
+            lost, positive = own.get(c.name, math.nan), first.treat_none_cost[0] / (1.0 - first.x[0])
+            chart.point(at, positive - lost / prices[1] if benefit else lost, colour(k))
     return chart
 
 
@@ -832,6 +859,7 @@ def uplift(result: Any) -> Chart:
     ends = around([0.0, *(value for *_, curve in rows for name in shown for value in curve.column(name))])
     words = "; ".join(f"{one.name}: {one.gain_in_words('gain')} with {one.quota:,} treated" for _, one, _ in rows)
     everyone = f"everyone: {first.gain_in_words('everyone')}"
+    ends = (ends[0] - 0.04 * (ends[1] - ends[0]), ends[1])  # the line of nobody lies on no frame
     chart = Chart("Gain by number of cases treated", f"{words}; {everyone}.", (0.0, float(first.sums.n)), ends)
     chart.x_name, chart.y_name = "cases treated", "more than if nobody is treated"
     chart.models = [one.name for one in scores] if len(scores) > 1 else ()
@@ -843,7 +871,8 @@ def uplift(result: Any) -> Chart:
             chart.band(curve.column("taken"), curve.column("low"), curve.column("high"), colour(k))
         chart.line(curve.column("taken"), curve.column("gain"), colour(k), dash(k), words=one.name)
         chart.point(float(one.quota), one["gain"].value, colour(k))
-    chart.upright(float(first.quota))
+    chart.line([first.quota] * 2, ends, "#808080", size=1.0)
+    chart.label(first.quota, ends[0] + 0.95 * (ends[1] - ends[0]), f"{first.quota:,} treated")
     return chart
 
 
@@ -855,6 +884,7 @@ def voting(result: SelectiveVoting) -> Chart:
     """
     x = np.array(result.marks.column("models"), dtype=float)
     lines: dict[int, Any] = {}
+    at_best = {row["mark"]: format_value(row["value"]) for row in result.optimum}
     for k, spec in enumerate(result.specs):
         values = np.array(result.marks.column(str(spec)), dtype=float)
         ends = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 0.0)
@@ -873,7 +903,8 @@ def voting(result: SelectiveVoting) -> Chart:
     chart = Chart(title, words, across, (bottom, top), "models that vote, best first", y_percent=True)
     chart.y_name = "mark, from its lowest to its highest"
     if result.scales:
-        chart.y_name, chart.y = "mark: chance is 0%, a perfect list 100%", (bottom, top + 0.08 * (top - bottom))
+        room = 0.08 * (top - bottom)
+        chart.y_name, chart.y = "mark: chance is 0%, a perfect list 100%", (bottom - room, top + room)
     chart.x_labels = [(float(k), str(k)) for k in range(1, len(x) + 1, -(-len(x) // 12))]
     if np.isfinite(band).any():
         names = [str(spec) for spec in result.specs]
@@ -881,7 +912,8 @@ def voting(result: SelectiveVoting) -> Chart:
         chart.band(x, band[0], band[1], paint)
         chart.x_name += f"\n(band: {result.chosen_by} on held-out rows, all numbers at once)"
     for k, values in lines.items():
-        chart.line(x, values, colour(k), dash(k), words=str(result.specs[k]))
+        name = str(result.specs[k])
+        chart.line(x, values, colour(k), dash(k), words=f"{name}, best {at_best[name]}" if name in at_best else name)
         if np.isfinite(values).any():
             chart.point(float(x[np.nanargmax(values)]), float(np.nanmax(values)), colour(k))
     chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
@@ -996,7 +1028,7 @@ def risk_coverage(result: Any) -> Chart:
 def confidence(ev: ClassEvaluation) -> Chart:
     """How often the predicted class is right, by the confidence in it."""
     table = ev.calibration()
-    each = ", ".join(f"{row['confidence']:.0%}: {row['right']:.0%}" for row in table)
+    each = ", ".join(dict.fromkeys(f"{row['confidence']:.0%}: {row['right']:.0%}" for row in table))
     words = f"Share of right predictions by confidence: {each}"
     title, across = "Calibration of the predicted class", "confidence in the predicted class"
     chart = Chart(title, words, (0.0, 1.0), (0.0, 1.0), across, y_name="share that was right")

@@ -21,7 +21,7 @@ from ..errors import InputError
 from ..inference.closed_forms import QuotaCut, expected_hits_limits, hit_rate_limits, next_hits_limits, qrecall_limits
 from ..quotas import resolve_quota
 from ..runtime import write_whole
-from ..table import Figure, Section, count, in_sentence, pluralize, to_jsonable
+from ..table import Figure, Section, count, cut_text, in_sentence, percentage, pluralize, to_jsonable
 from ..types import FilePath, Floats
 from .charts import Chart, colour
 from .figures import Whole, dots_chart, in_unit, places_chart, quota_stops
@@ -270,7 +270,7 @@ def quota_chart(
     each = []
     for name, point in points.items():
         shown = {"gain": count(point.tp), "lift": f"{point.lift:.2f}"}
-        each.append(f"{name} {shown.get(kind) or f'{getattr(point, kind):.1%}'}")
+        each.append(f"{name} {shown.get(kind) or percentage(getattr(point, kind))}")
     chart.words = f"At {pluralize(how['place'], 'place')}: {'; '.join(each)}."
     return chart
 
@@ -300,7 +300,10 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
         "found": np.round(at["qrecall"] * positives * unit) / unit,
         "rate": np.round(at["hit_rate"] * stops * unit) / unit,
         "next": at["next"],
-        "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at["threshold"]],  # None: all are taken
+        "threshold": [  # None: all are taken
+            float(cut_text(*cut).replace("−", "-")) if np.isfinite(cut[0]) else None
+            for cut in zip(at["threshold"].tolist(), at["above"].tolist(), strict=True)
+        ],
         "ties": [at["worst"], at["best"]] if inside_ties else None,
         "drawn": np.flatnonzero(kept),
     }
@@ -372,6 +375,7 @@ def at_stops(ev: Evaluation, stops: Whole) -> dict[str, NDArray[Any]]:
         + left_open / max(float(ranking.n_pos), 1.0),
         "next": np.clip([np.floor(of_next[0]), np.ceil(of_next[1])], 0, stops).astype(np.int64),
         "threshold": np.where(groups < len(ranking), score[last], -np.inf),
+        "above": np.where(groups > 0, score[groups - 1], np.nan),
         "worst": worst,
         "best": best,
     }

@@ -135,7 +135,7 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     check_kind(kind, _OF_CLASSES if of_classes else KINDS)
     wanted, given = _OF_ONE_RESULT.get(kind, ""), type(result).__name__
     if not given.startswith(wanted):
-        raise InputError(None, f"the plot {kind} shows a result of type {wanted}, not {given}")
+        raise InputError(None, f"this has no plot {kind}", f"choose e.g. {result.pictures[0]}")
     described = FIGURES.get(_OF_CLASSES[kind] if of_classes else kind)
     known = [] if described is None else inspect.signature(described).parameters.values()
     choice = [one.name for one in known if one.kind is one.KEYWORD_ONLY and one.name not in ("name", "kind", "title")]

@@ -11,7 +11,7 @@ from ..errors import PYTHON, Terms
 from ..inference.closed_forms import FEW_CASES
 from ..inference.evidence import moves
 from ..segments import note_of, why_not_comparable
-from ..table import Figure, Section, Table, count, joined
+from ..table import Figure, Section, Table, count, joined, percentage
 from .words import chosen_measures, difference_table, name_of, title_of, with_interval, written
 
 if TYPE_CHECKING:
@@ -107,8 +107,11 @@ def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named
     if shared and seg.shared is not None:
         gets = list[str]()
         for row in shared[:_MOST_LISTED]:
-            share = f" and finds {row['recall']:.0%}{'' if gets else ' of its positives'}"
-            gets.append(f"{row['segment']} gets {count(row['places'])}{share * (row['recall'] == row['recall'])}")
+            places, about = count(row["places"]), "about " * ("places_low" in row)
+            if about:  # scores came in buckets, and the order inside that of the cut is not known
+                places = f"about {row['places']:,.0f} ({row['places_low']:,.0f} to {row['places_high']:,.0f})"
+            share = f" and finds {about}{row['recall']:.0%}{'' if gets else ' of its positives'}"
+            gets.append(f"{row['segment']} gets {places}{share * (row['recall'] == row['recall'])}")
         rest = [row["places"] for row in shared[_MOST_LISTED:]]
         gets += [f"{len(rest)} more get {count(sum(rest))}"] if rest else []
         found.append(f"One list for all ({seg.shared.where}): {', '.join(gets)}.")
@@ -177,7 +180,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row: dict[str, Any] = {"": name, "rows": f"{ev.facts['rows']:,}"}
         if "share_positive" in ev.facts:
-            row["positive"] = f"{ev.facts['share_positive']:.1%}"
+            row["positive"] = percentage(ev.facts["share_positive"])
         for k, key in enumerate(keys):
             spec, e = seg.specs[key], ev.estimates[key]
             row[title_of(spec, getattr(ev, "threshold", None))] = written(spec, e.value)
@@ -217,7 +220,7 @@ def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table | str]:
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row = {"segment": name, "rows": ev.facts["rows"]}
         if "share_positive" in ev.facts:
-            row["positive"] = f"{ev.facts['share_positive']:.1%}"
+            row["positive"] = percentage(ev.facts["share_positive"])
         row |= {key: ev.estimates[key] for key in keys}
         rows.append({**row, "note": "" if ev is seg.overall else note_of(ev)})
     yield Table(rows, "Segments")
@@ -235,7 +238,7 @@ def _one_list(shared: SharedList) -> Section:
         {
             "segment": row["segment"],
             "places": count(row["places"]),
-            "selected": f"{row['selection_rate']:.1%}",
+            "selected": percentage(row["selection_rate"]),
             **{
                 key.replace("_", " "): format(row[key], form) if row[key] == row[key] else "–"
                 for key, form in forms.items()
@@ -260,7 +263,7 @@ def short_model_rows(found: Any, key: str) -> list[dict[str, Any]]:
         spec, facts = comparison.specs[key], comparison.first.facts
         values = {model: written(spec, ev.estimates[key].value) for model, ev in comparison.evaluations.items()}
         row = {"": name, "rows": f"{facts['rows']:,}"}
-        row |= {"positive": f"{facts['share_positive']:.1%}"} if "share_positive" in facts else {}
+        row |= {"positive": percentage(facts["share_positive"])} if "share_positive" in facts else {}
         row |= values
         rows.append({**row, "clear difference?": note or "; ".join(ahead.get(name, ["no"]))})
     return rows

@@ -12,10 +12,11 @@ from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
+from ..catalogue.compute import DEFAULT_THRESHOLD
 from ..catalogue.declare import Spec
 from ..decide.error_costs import ErrorPrices
 from ..decide.thresholds import find_cut
-from ..errors import PYTHON, InputError, Terms
+from ..errors import PYTHON, InputError, Terms, listed
 from ..estimate import Estimate, Interval
 from ..evaluation import notices_of
 from ..inference.intervals import read_together
@@ -26,11 +27,13 @@ from ..table import (
     Table,
     count,
     count_range,
+    cut_text,
     ends,
     format_value,
     in_sentence,
     joined,
     p_value,
+    percentage,
     pluralize,
     round_up,
     values_of,
@@ -162,7 +165,7 @@ def evaluation_sections(
     if point is not None:
         where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None else "At the threshold"
         # who is taken: scores above a threshold, and those of a tie, or of a bucket, at it that get a place
-        taken = "all cases" if point.threshold == -math.inf else f"score > {in_sentence(point.threshold)}"
+        taken = "all cases" if point.threshold == -math.inf else f"score > {cut_text(point.threshold, point.above)}"
         if point.threshold != -math.inf and point.from_tie > 0:
             bucket = bucket_of(ev, point)
             at = " to ".join(map(in_sentence, [point.threshold] if bucket is None else bucket))
@@ -240,9 +243,11 @@ def comparison_sections(
     quota = comparison.quota
     about = headline(first, named=False) if comparison.paired else "each on its own rows"
     models = f"{pluralize(len(evaluations), 'model')}: {about}"
+    if quota is None and not measures and comparison.threshold not in (None, DEFAULT_THRESHOLD):
+        measures = [key for key, spec in comparison.specs.items() if spec.measure.name == "accuracy"]
     costs = [] if cheapest is None else cheapest.answer
     priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
-    answers = [*answer(comparison), *costs] if quota is not None or not priced else costs  # what was asked for first
+    answers = [*answer(comparison, measures), *costs] if quota is not None or not priced else costs  # what was asked for first
     answers, more = _with_what_was_asked(evaluations, answers, measures, list_size, beside, comparison)
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:
@@ -327,8 +332,9 @@ def _with_what_was_asked(
         told += by_measure(comparison, keys[0])
     of_worth = [key for key, spec in first.specs.items() if spec.measure.of_worth]
     worth = worth_section(evaluations, of_worth, comparison) if of_worth else None
-    if worth is not None and first.cut_by in _WORTH_ORDERS:
-        sentences, worth = [*worth.sentences, _BY_SCORE], replace(worth, parts=worth.shown)
+    if worth is not None:
+        sentences = [*worth.sentences, *([_BY_SCORE] if first.cut_by in _WORTH_ORDERS else sentences)]
+        worth = replace(worth, parts=worth.shown)
     return [*told, *sentences], [*sections, *filter(None, [worth])]
 
 
@@ -338,7 +344,8 @@ def models_of(result: Any) -> list[Evaluation]:
         return list(result)
     found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
     if not found or any(not hasattr(ev, "ranking") for ev in found):
-        raise InputError(None, f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
+        plots = listed(getattr(result, "pictures", ()))
+        raise InputError(None, "only an evaluation or a comparison has such a plot", f"this has {plots}")
     return found
 
 
@@ -361,7 +368,8 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
     number = f"{facts['positives']:,}"
     positives = of_positives(ev, number) if ev.positive_name else f"{number} positive"
-    said = f"{pluralize(facts['rows'], 'row')}{in_clusters(ev)}, {some}{positives} ({facts['share_positive']:.1%})"
+    shares = percentage(facts["share_positive"])
+    said = f"{pluralize(facts['rows'], 'row')}{in_clusters(ev)}, {some}{positives} ({shares})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
         said += f"; at a prevalence of {100.0 * ev.prevalence:.4g}% ({moved})"
@@ -430,23 +438,29 @@ def worth_section(
         for key in keys:
             e = ev.estimates[key]
             as_share = first.specs[key].measure.name == "value_recall"
-            shown = [f"{x:.1%}" if as_share else amount(x, e.high - e.low) for x in (e.value, e.low, e.high)]
+            shown = [percentage(x) if as_share else amount(x, e.high - e.low) for x in (e.value, e.low, e.high)]
             row[title_of(first.specs[key])] = f"{shown[0]} ({shown[1]} to {shown[2]})" if e.low == e.low else shown[0]
         rows.append(row)
-    of_all = next((key for key in keys if first.specs[key].measure.name == "value_recall"), None)
+    of = {first.specs[key].measure.name: key for key in keys}
+    of_all, kept = of.get("value_recall"), getattr(first.rows, "kept", None)
     if of_all is not None and len(evaluations) == 1 and first.estimates[of_all].value == first.estimates[of_all].value:
         quota, e = first.specs[of_all].quota, first.estimates[of_all]
-        taken = "The cases taken" if quota is None or not ordered else f"The best {quota_words(quota)}"  # type: ignore[arg-type]
-        sentences = [f"{taken}{ordered} contain {share(e)} of the value."]
-        one_by_one = getattr(first.rows, "kept", None) is not None and not first.rows.batched
+        taken = "The cases taken" if quota is None else f"The best {quota_words(quota)}"  # type: ignore[arg-type]
+        captured = [f": {rows[0][title_of(first.specs[of[name]])]}" for name in ("value_captured",) if name in of]
+        sentences = [f"{taken}{ordered} contain {share(e)} of the value{''.join(captured)}."]
+        if ordered and kept is not None and ((kept.worth.value > 0.0) == kept.positive).all():
+            sentences.append("Only positives have a worth: an amount that is known afterwards cannot order a list.")
+        one_by_one = kept is not None and not first.rows.batched
         if isinstance(quota, int | float) and one_by_one:
             total = first.best_value(quota=whole_cases(first.ranking.cases))
             best = first.best_value(quota=quota) / total
-            sentences.append(f"The best possible list of as many places would capture {best:.1%}.")
+            sentences.append(f"The best possible list of as many places would capture {percentage(best)}.")
     elif comparison is not None:
         verdict = comparison.verdict(keys[0], "which model captures the most value")
         order = f", taken{ordered}," if ordered else ","
-        sentences = [f"By {title_of(first.specs[keys[0]]).lower()}{order} {verdict.lead}."]
+        name = title_of(first.specs[keys[0]])
+        values = ", ".join(f"{row['model']} {row[name].partition(' (')[0]}" for row in rows)
+        sentences = [f"By {name.lower()}{order} {verdict.lead}: {values}."]
     return Section("worth", [*sentences, Table(rows)], "What the cases are worth")
 
 
@@ -479,7 +493,8 @@ def point_sentences(ev: Evaluation, point: OperatingPoint | None) -> list[str]:
             about, taken = "about ", rounded(point.taken)
             positives = f"{rounded(point.tp)} of the {of_positives(ev, cases(point.tp + point.fn))}"
         taken = f"selects {about}{taken} of {pluralize(ev.ranking.cases, 'case')}"
-        found = f"At a threshold of {in_sentence(point.threshold)}, {name} {taken} and finds {about}{positives}."
+        at = cut_text(point.threshold, point.above)
+        found = f"At a threshold of {at}, {name} {taken} and finds {about}{positives}."
         following = [f"With the same share selected {next_list(ev)}, {coming}."] if known else []
     chance = chance_sentence(point)
     if ev.rows.batched and ev.quota is not None:  # the sentence before it counts per batch
@@ -510,7 +525,7 @@ def chance_sentence(point: Any) -> str:
 
 def share(e: Estimate) -> str:
     """A share with its interval in brackets."""
-    return f"{e.value:.1%}{between(e)}"
+    return f"{percentage(e.value)}{between(e)}"
 
 
 def rounded(value: float) -> str:
@@ -539,7 +554,7 @@ def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
             before = f"{name}: " if len(points) > 1 else ""
             line[f"{before}hits"] = count(one["hits"])
             shares = {key.replace("_", " "): one[key] for key in ("hit_rate", "recall")}
-            line |= {f"{before}{key}": f"{rate:.1%}" if rate == rate else "–" for key, rate in shares.items()}
+            line |= {f"{before}{key}": percentage(rate) if rate == rate else "–" for key, rate in shares.items()}
         rows.append(line if len(points) > 1 else {**line, "threshold": format_value(row[0]["threshold"])})
     return rows
 
@@ -640,7 +655,10 @@ def written(spec: Spec, value: float) -> str:
     unit = _READ_AS.get(spec.measure.name, ("", ""))[0]
     if not math.isfinite(value) or not unit:
         return format_value(value) if not 0.001 <= abs(value) < 1000 else with_minus(f"{value:.3f}")
-    return with_minus(f"{100 * value:.3g}%" if unit == "%" else f"{value:.1f}×")
+    if unit != "%":
+        return with_minus(f"{value:.1f}×")
+    rough = f"{100 * value:.3g}%"
+    return with_minus(percentage(value) if rough == "100%" and value < 1.0 else rough)
 
 
 def with_interval(spec: Spec, e: Estimate) -> str:
@@ -657,14 +675,15 @@ def unit_of(spec: Spec) -> str:
     return {2: "in bits", 10: "in bans"}.get(base, "in nats" if abs(base - 2.718281828459045) < 1e-9 else "")
 
 
-def answer(comparison: Comparison) -> list[str]:
-    """Which model, and how sure that is: with the places of the quota, on average over a range, or by the ranking."""
+def answer(comparison: Comparison, measures: Sequence[str] = ()) -> list[str]:
+    """Which model, and how sure: with the places of the quota, on average over a range, by a measure or the ranking."""
     quota, evaluations = comparison.quota, list(comparison.evaluations.values())
     first = evaluations[0]
     if _one_class(first):
         return []  # the headline has it
     if quota is None:
-        return range_answer(comparison) if first.quotas is not None else by_measure(comparison)
+        key = first[measures[0]].name if measures else "roc_auc"
+        return range_answer(comparison) if first.quotas is not None else by_measure(comparison, key)
     if not comparison.paired:  # each has cases of its own, perhaps groups of people: the highest value, and no advice
         if "hit_rate" not in first:
             return [OWN_CASES]
@@ -786,7 +805,7 @@ def range_answer(result: Any) -> list[str]:
 
 def between(e: Any) -> str:
     """The interval of a share in brackets; empty where there is none."""
-    return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
+    return f" ({e.level:.0%} interval {percentage(e.low)} to {percentage(e.high)})" if e.low == e.low else ""
 
 
 def hits_of(places: float, rate: float) -> str:
@@ -1041,18 +1060,18 @@ def detail_sections(
         cut = find_cut(result.sample, result.ranking, {}, prices, None, **how_drawn)
         costs = [in_sentence(price) for price in prices.values()]
         errors = f"Where a false positive costs {costs[0]} and a false negative {costs[1]}"
-        parts.append(f"{errors}, take score > {in_sentence(cut)}: {cut.note}.")
+        parts.append(f"{errors}, take score > {cut.text}: {cut.note}.")
     curves = {}
     with suppress(InputError):  # a stream keeps no rows
         curves = {k: ev.decision_curve() for k, ev in usable.items() if both}
     if curves:
-        at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
         costs_told = (
             "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
             "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
             "cost of a false positive / (cost of a false positive + cost of a false negative)."
         )
-        parts += [*(Figure(kind, curves, {"at": at}) for kind in ("net_benefit", "expected_cost")), costs_told]
+        how = {"prices": tuple(prices.values()) or None, "cheapest": cheapest}
+        parts += [*(Figure(kind, curves, how) for kind in ("net_benefit", "expected_cost")), costs_told]
     parts += [] if cheapest is None else cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")
@@ -1061,7 +1080,7 @@ def detail_sections(
     how = "--all on the command line, to_html(…, all_measures=True) in Python"
     left = [f"These are {len(keys)} of {number} measures. To see all of them: {how}."] if len(keys) < number else []
     yield Section("measures", [note, listed, *left], "Measures" if left else "All measures")
-    rows, positives = f"{facts['rows']:,}", f"{facts['positives']:,} ({facts['share_positive']:.1%})"
+    rows, positives = f"{facts['rows']:,}", f"{facts['positives']:,} ({percentage(facts['share_positive'])})"
     data = {**(source or {}), "rows": rows, "positives": positives}
     data |= {f"distinct scores of {ev.name}": f"{ev.facts['distinct_scores']:,}" for ev in evaluations}
     yield Section("facts", [Table({"": name, "what": text} for name, text in data.items())], "The data")
