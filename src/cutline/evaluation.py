@@ -207,10 +207,11 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     def calibration(self) -> Calibration:
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
-        from .decide.calibration import calibrate
+        from .decide.calibration import SCORES, calibrate
 
         how = values_of(self.settings, "level", "n_resamples", "seed")
-        return calibrate(self._outline, self.ranking, name=self.name, clusters=self._clusters, **how)
+        scores = [] if self.prevalence is not None else list(self.with_measures(*SCORES).estimates.values())
+        return calibrate(self._outline, self.ranking, name=self.name, clusters=self._clusters, scores=scores, **how)
 
     @checked
     def decision_curve(self, x: ArrayLike | None = None, *, prevalence: float | None = None) -> DecisionCurve:
@@ -347,7 +348,7 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
                 f"{verbatim(ev.name)} ranks significantly worse than chance (AUC {auc.value:.3f}, "
                 f"{auc.level:.0%} interval {auc.low:.3f} to {auc.high:.3f}): are these scores of the other class? Try "
                 "the other label as the positive one ({pos_label}), or change the sign of the scores "
-                "({negate}; of counts, in the query)."
+                + ("({negate})." if getattr(ev.rows, "buckets", None) is None else "in the query that counts them.")
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             sentences.append(
@@ -363,7 +364,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         )
     for ev in evaluations:
         at, scores = ev.threshold, ev.ranking.score
-        if at is not None and at != DEFAULT_THRESHOLD and not scores[-1] <= at <= scores[0]:
+        given = at is not None and (at != DEFAULT_THRESHOLD or not ev.rows.outline.are_probabilities)
+        if given and not scores[-1] <= at <= scores[0]:
             taken = "nobody" if at > scores[0] else "everybody"
             ranges = f"{verbatim(ev.name)} ({' to '.join(ends[ev.name])})"
             sentences.append(f"The threshold {in_sentence(at)} lies beyond all scores of {ranges}: it takes {taken}.")

@@ -8,6 +8,7 @@ Jordan 2021): score = miscalibration − discrimination + uncertainty.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -187,8 +188,9 @@ def calibrate(
     n_resamples: int = 2000,
     seed: int = 0,
     clusters: Labels | None = None,
+    scores: Sequence[Estimate] = (),
 ) -> Calibration:
-    """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
+    """The calibration of a sample's probabilities; ``ranking`` is the sample's, ``scores`` the losses as evaluated."""
     check_probabilities(sample, "calibration")
     need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be evaluated")
     if clusters is not None:
@@ -226,7 +228,9 @@ def calibrate(
         p,
         fitted,
         cases,
-        _part_rows(decompose(p, ranking.pos, ranking.neg), in_blocks[:, 1] - null.mean(axis=0), replicates, level),
+        _part_rows(
+            decompose(p, ranking.pos, ranking.neg), in_blocks[:, 1] - null.mean(axis=0), replicates, level, scores
+        ),
         slope,
         intercept,
         in_the_large,
@@ -279,8 +283,10 @@ def _drawn(
     return sums[:, 0], sums[:, 1]
 
 
-def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, level: float) -> Table:
-    """Each part with its interval, from the spread of replicates.
+def _part_rows(
+    observed: Floats, miscalibration: Floats, replicates: Floats, level: float, scores: Sequence[Estimate]
+) -> Table:
+    """Each part with its interval, from the spread of replicates; the score as it was evaluated.
 
     An isotonic fit overfits: miscalibration and discrimination look larger than they are, by about as much as the
     miscalibration of outcomes drawn from the probabilities themselves, which have none. ``miscalibration`` is without
@@ -294,7 +300,10 @@ def _part_rows(observed: Floats, miscalibration: Floats, replicates: Floats, lev
             rest = 0.0 if part == "miscalibration" else float(observed[m, 3] - observed[m, 0])  # uncertainty − score
             value, method = max(0.0, float(miscalibration[m]) + rest), "bootstrap, overfit removed"
         half = z_of(level) * float(spread[m, k])
-        ends = {"low": max(0.0, value - half), "high": value + half}
+        most = (0.25, 1.0)[m] if part == "uncertainty" else math.inf  # that of equal shares
+        ends = {"low": max(0.0, value - half), "high": min(value + half, most)}
+        if part == "score" and scores and scores[m].low == scores[m].low:
+            value, method, ends = scores[m].value, scores[m].method, {"low": scores[m].low, "high": scores[m].high}
         row = {"measure": measure, "part": part, "value": value, **ends}
         rows.append({**row, "on_sample": float(observed[m, k]), "method": method})
     return Table(rows, "Parts of the losses: score = miscalibration − discrimination + uncertainty")
