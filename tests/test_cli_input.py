@@ -114,7 +114,7 @@ def test_shares_are_written_as_fractions_or_per_cent(two: Path) -> None:
     asked = ("cut", two, "--label", "y", "--score", "p", "--format", "json")
     fraction = run(*asked, "--recall", "0.8", "--confidence", "0.9").stdout
     assert run(*asked, "--recall", "80%", "--confidence", "90 %", "--level", "95%").stdout == fraction
-    assert "no target given; add one of --recall, --precision" in refused(*asked)
+    assert "no target given; give one of --recall, --precision" in refused(*asked)
     screened = ("screen", two, "--label", "y", "--stage", "p=50%", "--stage", "q=300")
     assert "--stage is 300; it must be from 1 to the number of cases, 100" in refused(*screened)
     assert "--recall is 'most', which is not a share; write e.g. 0.8 or 80%" in refused(*asked, "--recall", "most")

@@ -165,7 +165,7 @@ def test_what_cannot_be_counted_is_an_error(options: dict[str, object], message:
 
 def test_a_threshold_and_known_models_are_needed() -> None:
     y, a, b = world(np.random.default_rng(10), 300, (0.6, 1.2))
-    with pytest.raises(cl.InputError, match="threshold is missing; pass it to compare"):
+    with pytest.raises(cl.InputError, match="threshold is missing; give threshold"):
         cl.compare(y, {"a": 9 * a, "b": 9 * b}, measures=["pem"], n_resamples=20).consistency("a", "b")
     with pytest.raises(cl.InputError, match="there is no model 'c'"):
         compared(y, a, b).consistency("a", "c")

@@ -182,7 +182,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         first, second = self._of_models(old, new)
         places = self.quota if quota is None else quota
         if places is None:
-            raise InputError("quota", "is missing", "pass it here or to compare()")
+            raise InputError("quota", "is missing", "give {quota}")
         if self.prevalence is not None:
             raise InputError("prevalence", "cannot be used here, because a swap set counts rows", "leave it out")
         if first._clusters is not None:
@@ -203,7 +203,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             if given is not None:
                 raise InputError(name, f"cannot be used here, because {what} counts pairs of rows", "leave it out")
         if self.threshold is None:
-            raise InputError("threshold", "is missing", "pass it to compare()")
+            raise InputError("threshold", "is missing", "give {threshold}")
         measures = ("linear_ranking", "error_rate")
         tested = self if all(name in first for name in measures) else self.with_measures(*measures)
         pair = [tested.difference(a, b, name) for name in measures]

@@ -99,6 +99,8 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
         raise error.but(row=int(kept[error.row]) if isinstance(error.row, int) else error.row) from None
     if isinstance(inclusion, int | float | np.number) and not isinstance(inclusion, bool):
         chance = np.full(n, check_number(inclusion, "inclusion", 0.0, 1.0))
+        if known.all() and inclusion**n < 1e-6:
+            raise InputError("inclusion", f"is {inclusion:g}, but every row has a label", "leave it out")
     else:
         chance = as_numbers(inclusion, "inclusion")[0].astype(np.float64)
     if len(chance) != n:

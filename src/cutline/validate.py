@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
@@ -72,7 +73,8 @@ def check_quota(quota: Any, name: str = "quota") -> int | float:
     if isinstance(quota, int | np.integer) and not isinstance(quota, bool):
         return check_whole(quota, name, 1)
     if not isinstance(quota, float | np.floating):
-        raise InputError(name, f"must be a number of cases or a share between 0 and 1, got {show(quota)}")
+        given = str(quota) if hasattr(quota, "through") else show(quota)  # quotas that are a range
+        raise InputError(name, f"must be a number of cases or a share between 0 and 1, got {given}")
     if not 0.0 < quota < 1.0:
         remedy = "a share lies strictly between 0 and 1; write a number of cases without a decimal point"
         raise InputError(name, f"is {quota:g}", remedy)

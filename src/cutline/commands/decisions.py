@@ -54,9 +54,10 @@ def cut(asked: CutArguments) -> Report:
     from ..decide.thresholds import threshold_for
 
     goal = asked.named("recall", "precision", "specificity", "fpr", "maximize", "cost_fp", "cost_fn")
-    if not goal:
-        remedy = "add one of {recall}, {precision}, {specificity}, {fpr}, {maximize}, or {cost_fp} with {cost_fn}"
-        raise InputError(None, "no target given", remedy)
+    if len(targets := list(dict.fromkeys("cost_fp" if name in o.ERROR_COSTS else name for name in goal))) != 1:
+        remedy = "give one of {recall}, {precision}, {specificity}, {fpr}, {maximize}, or {cost_fp} with {cost_fn}"
+        each = " and ".join(f"{{{name}}}" for name in targets)
+        raise InputError(None, f"{each} each set the cut" if targets else "no target given", remedy)
     loaded = load_models(asked)
     goal |= asked.named("confidence", "prevalence")
     how: dict[str, Any] = {"sample_weight": loaded.rows.weight, **asked.drawn, **goal}

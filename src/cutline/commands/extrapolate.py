@@ -193,13 +193,16 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
 
 def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | None) -> dict[str, Any]:
     """Scores, labels and the classes of the columns."""
-    from ..sources.class_matrix import read_matrix, read_texts
+    from ..sources.class_matrix import class_affixes, read_matrix, read_texts
     from ..sources.profiles import class_columns
 
     label = asked.label
     if not label:
         raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
     texts = read_texts(table, label, complete_rows(table, asked, [label], [], quiet=True))
+    if pattern is None and not set(texts) <= set(table.names):  # columns with one beginning or ending in common
+        affixes = class_affixes(table.names, texts)
+        pattern = "*".join(affixes[0]) if len(affixes) == 1 else None
     columns, names, passed = class_columns(table, label, pattern, texts)
     if pattern is None and asked.groups in columns:  # the family of each case is not a score
         place = columns.index(asked.groups)

@@ -11,6 +11,7 @@ A command takes one object whose attributes are what the user typed, by name and
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 import click
 
 from ..errors import InputError, Terms, show
+from ..runtime import is_stream
 from ..types import IntervalName, Missing
 from .output import QUIET, Report, check_extra, check_outputs
 
@@ -38,6 +40,7 @@ NAMES = {
     "y_true": "--label",
     "labels": "--label",
     "y_score": "--score",
+    "score": "--score",
     "scores": "--score",
     "score_matrix": "--score",
     "pos_label": "--positive",
@@ -121,7 +124,7 @@ def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
         try:
             return None if value is None else read_share(value)
         except ValueError:
-            problem = f"is {show(value)}, which is not a share"
+            problem = f"is {show(value)}, which is not a {'share' if metavar == 'SHARE' else 'number'}"
             raise InputError(param.name, problem, "write e.g. 0.8 or 80%") from None
 
     return option(words, callback=read, metavar=metavar, **how)
@@ -130,13 +133,16 @@ def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
 def price(words: str, **how: Any) -> Any:
     """An option that takes an amount for all rows, or names the column that has one for each."""
 
-    def read(text: str) -> float | str:
+    def read(ctx: click.Context, param: click.Parameter, text: str) -> float | str:
         try:
             return float(text)
         except ValueError:
+            if re.fullmatch(r"\W*\d[\d.,]*\W*", text):
+                remedy = "write an amount with digits and a point alone, such as 1.5"
+                raise InputError(param.name, f"is {show(text)}", remedy) from None
             return text
 
-    return option(words, callback=parsed(read), metavar="AMOUNT|COLUMN", **how)
+    return option(words, callback=read, metavar="AMOUNT|COLUMN", **how)
 
 
 def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
@@ -236,7 +242,9 @@ class Arguments:
     list_size: int | None = option(
         "Also: the hits to expect with --quota on the next list if it has so many cases.", metavar="N"
     )
-    threshold: float | None = option("Select cases with score > threshold (default for probabilities: 0.5).")
+    threshold: float | None = share(
+        "Select cases with score > threshold (default for probabilities: 0.5).", metavar="FLOAT"
+    )
     recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
     precision: float | None = share("Cut that selects the most cases at this precision or better.")
     specificity: float | None = share("Cut that selects the most cases at this specificity or better.")
@@ -329,6 +337,12 @@ class Arguments:
     @property
     def drawn(self) -> dict[str, Any]:
         """How intervals are drawn, as the library takes it."""
+    def typed(self, *names: str) -> list[str]:
+        """Some of the options as they were typed, for a command that takes them too."""
+        given = [(NAMES[name], getattr(self, name)) for name in names if name in self.given]
+        each = [(flag, one) for flag, value in given for one in (value if isinstance(value, tuple) else (value,))]
+        return [word for flag, one in each for word in ((flag,) if one is True else (flag, str(one)))]
+
         return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
 
 
@@ -408,6 +422,8 @@ class Command(click.Command):
         if asked.plot is not None:  # that can be drawn
             check_extra("plot", "matplotlib")
             from ..present.plots import check_kind, picture_format
+        if asked.html is not None and not asked.html.lower().endswith((".html", ".htm")) and not is_stream(asked.html):
+            raise InputError("html", f"is {show(asked.html)}", "end the name of a page in .html")
 
             picture_format(asked.plot)
             if asked.plot_kind is not None:

@@ -103,6 +103,7 @@ class Plan(HasSections, HasPlot, DictResult):
             words.append(f"Expect about as much{within} on new data like these.")
         if self.cut is not None:
             coming = f"; expect {count(low)} to {count(high)} in the next one" if low == low else ""
+            coming += ", allowing for the same optimism" if coming and shown["optimism"].strip("0.") else ""
             words.append(f"This list has {pluralize(self.cut.tp, 'hit')}{coming}.")
         return words
 
@@ -184,7 +185,9 @@ def plan(
     try:
         sample, _ = sample_from(y_true, y_score, **columns)
     except InputError as error:
-        raise error.but(argument="value" if error.argument == "worth" else error.argument) from None
+        remedy = "name a column with {cost}: one cost for all changes no order" * (error.argument == "cut_by")
+        named = "value" if error.argument == "worth" else error.argument
+        raise error.but(argument=named, remedy=remedy or error.remedy) from None
     if sample.worth is not None:
         order = sample.worth.order(sample.score)
         sample = replace(sample, score=order, low=float(order.min()), high=float(order.max()))

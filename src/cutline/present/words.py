@@ -247,7 +247,8 @@ def comparison_sections(
         measures = [key for key, spec in comparison.specs.items() if spec.measure.name == "accuracy"]
     costs = [] if cheapest is None else cheapest.answer
     priced = cheapest is not None or options.get("cost_fp") is not None  # a page takes the costs from their section
-    answers = [*answer(comparison, measures), *costs] if quota is not None or not priced else costs  # what was asked for first
+    asked_first = quota is not None or not priced
+    answers = [*answer(comparison, measures), *costs] if asked_first else costs
     answers, more = _with_what_was_asked(evaluations, answers, measures, list_size, beside, comparison)
     yield Section("answer", [*answers, models, *notices_of(evaluations, terms)])
     if comparison.by_segment is not None:

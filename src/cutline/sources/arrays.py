@@ -457,7 +457,8 @@ def check_negatives(
     shown += ", …" if len(counts) > _MOST_SHOWN else ""
     if neg_label is not None:
         remedy = "name the negative ones with {neg_label}, or count them all as negative with {neg_label=None}"
-        raise InputError("y_true", f"contains several labels besides {show(pos_label)}: {shown}", remedy)
+        named = ", ".join(map(show, rules.as_labels(pos_label)))
+        raise InputError("y_true", f"contains several labels besides {named}: {shown}", remedy)
     said = f"more than two labels: all but {show(pos_label)} count as negative: {shown}"
     warn(f"{said}; leave out the rows that are neither", LabelWarning)
 

@@ -1,0 +1,185 @@
+"""What a marketing manager asked of the command line: a value, a threshold, and commands that run when copied."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import cutline as cl
+from test_cli import EXAMPLE, FAST, refused, run
+
+BY = ("--label", "completed", "--score", "logistic")
+
+
+@pytest.fixture(scope="module")
+def buyers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Buyers with what they spent, which nobody else did."""
+    rng, n = np.random.default_rng(1), 600
+    score = rng.permutation(n) / n
+    bought = rng.random(n) < 0.3 * score
+    table = pandas.DataFrame(
+        {"y": np.where(bought, "yes", "no"), "p": score, "q": (score + rng.random(n) / 2).round(4)}
+    )
+    table["q"] = (table.q / 1.5).round(4)
+    table["spent"] = np.where(bought, rng.integers(5, 90, n), 0)
+    table["margin"] = rng.integers(5, 90, n)
+    path = tmp_path_factory.mktemp("buyers") / "buyers of may.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_the_first_sentence_tells_the_value(buyers: Path, tmp_path: Path) -> None:
+    asked = ("evaluate", buyers, "--label", "y", "--positive", "yes", "--score", "p", "--quota", 60, "--worth", "spent")
+    answer = json.loads(run(*asked, "--format", "json").stdout)["answer"]
+    table = pandas.read_csv(buyers)
+    best = table.sort_values("p", ascending=False)[:60]
+    share = best.spent.sum() / table.spent.sum()
+    assert answer[0].startswith(f"The best 60 contain {100 * share:.1f}% (95% interval ")
+    assert f"of the value: {best.spent.sum():,} (" in answer[0]
+    assert any(sentence.startswith("With 60 places, p finds") for sentence in answer)
+    run(*asked, "--html", page := tmp_path / "page.html")
+    assert answer[0] in page.read_text(encoding="utf-8")
+
+
+def test_an_amount_known_afterwards_cannot_order_a_list(buyers: Path) -> None:
+    asked = (
+        "evaluate",
+        buyers,
+        "--label",
+        "y",
+        "--positive",
+        "yes",
+        "--score",
+        "p",
+        "--quota",
+        60,
+        "--cut-by",
+        "value",
+    )
+    warned = "Only positives have a worth"
+    assert warned in run(*asked, "--worth", "spent").stdout
+    assert warned not in run(*asked, "--worth", "margin").stdout
+    assert warned not in run(*asked[:-2], "--worth", "spent").stdout
+
+
+def test_a_threshold_is_answered_first(buyers: Path) -> None:
+    asked = ("compare", buyers, "--label", "y", "--positive", "yes", "--score", "p", "--score", "q", *FAST)
+    for threshold in ("0.2", "0.5"):
+        assert run(*asked, "--threshold", threshold).stdout.startswith(f"By accuracy at {threshold}, ")
+    assert run(*asked, "--threshold", "0.2", "--measure", "f1").stdout.startswith("By F1 at 0.2, ")
+    assert run(*asked).stdout.startswith("By ROC AUC, ")
+    table = pandas.read_csv(buyers)
+    told = cl.compare(table.y == "yes", {"p": table.p, "q": table.q}, threshold=0.2).sections()
+    assert next(iter(told)).sentences[0].startswith("By accuracy at 0.2, ")
+
+
+def test_a_threshold_beside_a_quota_has_its_rows() -> None:
+    out = run("evaluate", EXAMPLE, *BY, "--quota", 20, "--threshold", "30%", *FAST).stdout
+    assert "Hit rate at 20" in out
+    assert "Precision at 0.3" in out
+    assert "Precision" not in run("evaluate", EXAMPLE, *BY, "--quota", 20, *FAST).stdout.replace("Average p", "")
+
+
+def test_a_plan_tells_why_it_expects_fewer_hits() -> None:
+    out = run("plan", EXAMPLE, *BY, "--cost", 1, "--value", 3).stdout
+    assert "is optimism from choosing the best cut" in out
+    assert " in the next one, allowing for the same optimism." in out
+
+
+def test_a_share_of_labels_where_all_are_there_is_an_error() -> None:
+    said = refused("evaluate", EXAMPLE, *BY, "--inclusion", "10%")
+    assert said.endswith("--inclusion is 0.1, but every row has a label; leave it out")
+
+
+def test_the_command_that_is_suggested_runs(buyers: Path) -> None:
+    asked = ("evaluate", buyers, "--label", "y", "--positive", "yes", "--score", "p", "--where", "spent < 80")
+    out = run(*asked, "--recall", "80%").stdout
+    (line,) = (line for line in out.splitlines() if line.startswith("To keep it on new data: "))
+    words = shlex.split(line.partition(": ")[2])
+    assert words[:3] == ["cutline", "cut", str(buyers)]
+    assert run(*words[1:]).stdout.startswith("Take score > ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("plan", *BY, "--cost", 1, "--value", 3, "--cut-by", "value_per_cost"),
+            "--cut-by is 'value_per_cost', which needs the cost of each row; name a column with --cost: one cost for "
+            "all changes no order",
+        ),
+        (
+            ("cut", *BY, "--recall", ".8", "--precision", ".5"),
+            "--recall and --precision each set the cut; give one of --recall, --precision, --specificity, --fpr, "
+            "--maximize, or --cost-fp with --cost-fn",
+        ),
+        (
+            ("compare", "--score", "tree", "--score", "logistic", "--swaps", "tree", "logistic"),
+            "--quota is missing; give --quota",
+        ),
+        (
+            ("select", "--score", "tree", "--quota", "20-60"),
+            "--quota must be a number of cases or a share between 0 and 1, got 20-60",
+        ),
+        (
+            ("screen", "--label", "completed", "--stage", "tree=50%", "--costs", "1,2"),
+            "--costs has 2 entries for 1 stage; pass one for each stage",
+        ),
+        (
+            ("plan", *BY, "--cost", "1,5", "--value", 3),
+            "--cost is '1,5'; write an amount with digits and a point alone, such as 1.5",
+        ),
+        (
+            ("plan", *BY, "--cost", "1.5€", "--value", 3),
+            "--cost is '1.5€'; write an amount with digits and a point alone, such as 1.5",
+        ),
+        (
+            ("evaluate", *BY, "--threshold", "half"),
+            "--threshold is 'half', which is not a number; write e.g. 0.8 or 80%",
+        ),
+        (("evaluate", *BY, "--html", "r.txt"), "--html is 'r.txt'; end the name of a page in .html"),
+    ],
+)
+def test_messages_speak_of_what_was_typed(words: tuple[Any, ...], said: str) -> None:
+    assert refused(words[0], EXAMPLE, *words[1:]) == said
+
+
+def test_plots_of_other_results_and_orders_without_segments(tmp_path: Path) -> None:
+    picture = ("--plot", tmp_path / "x.png", "--plot-kind")
+    said = refused("plan", EXAMPLE, *BY, "--cost", 1, "--value", 3, *picture, "roc")
+    assert said == "only an evaluation or a comparison has such a plot; this has 'plan'"
+    assert refused("evaluate", EXAMPLE, *BY, *picture, "plan", *FAST) == "this has no plot plan; choose e.g. roc"
+    assert refused("evaluate", EXAMPLE, *BY, "--order", "a,b").endswith("with segments, name their column with --by")
+
+
+def test_several_positive_labels_are_named_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text("y,p\n" + "".join(f"{y},0.{k}\n" for k, y in enumerate(["yes", "Yes", "no", "maybe", "no", "yes"])))
+    said = refused("evaluate", path, "--label", "y", "--score", "p", "--positive", "Yes", "--ignore-case")
+    assert "contains several labels besides 'yes': 'no'" in said
+
+
+def test_extrapolate_finds_the_columns_of_one_prefix(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(rng.random((36, 12)).round(3), columns=[f"s_c{k}" for k in range(12)])
+    table.insert(0, "item", [f"c{k % 12}" for k in range(36)])
+    table.to_csv(path := tmp_path / "many.csv", index=False)
+    fast = ("--no-intervals", "--classes", "24", "--format", "csv")
+    assert (
+        run("extrapolate", path, "--label", "item", *fast).stdout
+        == run("extrapolate", path, "--label", "item", "--score", "s_*", *fast).stdout
+    )
+
+
+def test_scores_above_a_threshold_between_0_and_1_are_noticed() -> None:
+    y, p = np.arange(40) % 2, np.linspace(0.1, 0.9, 40)
+    assert cl.evaluate(y, 100 * p, threshold=0.5).notices == [
+        "The threshold 0.5 lies beyond all scores of model (10 to 90): it takes everybody."
+    ]
+    assert cl.evaluate(y, p / 4).notices == []
