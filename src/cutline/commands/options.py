@@ -334,15 +334,15 @@ class Arguments:
         """Some of the options that have a value, by name."""
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
-    @property
-    def drawn(self) -> dict[str, Any]:
-        """How intervals are drawn, as the library takes it."""
     def typed(self, *names: str) -> list[str]:
         """Some of the options as they were typed, for a command that takes them too."""
         given = [(NAMES[name], getattr(self, name)) for name in names if name in self.given]
         each = [(flag, one) for flag, value in given for one in (value if isinstance(value, tuple) else (value,))]
         return [word for flag, one in each for word in ((flag,) if one is True else (flag, str(one)))]
 
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """How intervals are drawn, as the library takes it."""
         return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
 
 
@@ -419,11 +419,11 @@ class Command(click.Command):
         ctx.meta[TERMS] = self.terms
         check_outputs(paths[InputFile], paths[OutputFile])
         asked = self.options(given, **ctx.params)
+        if asked.html is not None and not asked.html.lower().endswith((".html", ".htm")) and not is_stream(asked.html):
+            raise InputError("html", f"is {show(asked.html)}", "end the name of a page in .html")
         if asked.plot is not None:  # that can be drawn
             check_extra("plot", "matplotlib")
             from ..present.plots import check_kind, picture_format
-        if asked.html is not None and not asked.html.lower().endswith((".html", ".htm")) and not is_stream(asked.html):
-            raise InputError("html", f"is {show(asked.html)}", "end the name of a page in .html")
 
             picture_format(asked.plot)
             if asked.plot_kind is not None:
