@@ -921,3 +921,45 @@ def test_the_truth_lies_inside_the_bounds_where_a_bucket_has_several_rows(kind: 
         for one, other in pairs:
             for key, (low, high) in ((key, other[key].bounds) for key in other.specs):
                 assert low - 1e-12 <= one[key].value <= high + 1e-12, (key, p, y)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", pytest.param("mysql", marks=pytest.mark.integration)])
+def test_text_that_is_not_a_number_is_counted_apart(dialect: str) -> None:
+    engine = ENGINES[dialect]()
+    run = next(engine) if isinstance(engine, Iterator) else engine
+    good = ["0.9", "1", "0", " 0.25 ", "+.5", "2.5e-1", "1E-3", "0.12345678901234568"]
+    bad = ["", " ", "n/a", "0,95", "0.5x", "1.2.3", "--1", "1e", "0x1", "nan", "inf", "0.5 0.5", "."]
+    try:
+        rows = pd.DataFrame({"y": ["1", "0"] * 11, "p": [*good, *bad, None], "v": ["7", "n/a", *["5"] * 20]})
+        if dialect == "sqlite":
+            connection = sqlite3.connect(":memory:")
+            rows.to_sql("t", connection, index=False, dtype=dict.fromkeys(rows, "TEXT"))
+
+            def run(query: str) -> Any:
+                return pd.read_sql(query, connection)
+        else:
+            cells = (", ".join("NULL" if cell is None else f"'{cell}'" for cell in row) for row in rows.to_numpy())
+            run("CREATE TABLE t (y varchar(9), p varchar(30), v varchar(9));")
+            run(f"INSERT INTO t VALUES {', '.join(f'({row})' for row in cells)};")
+        counts = run(cl.sql(table="t", label="y", score="p", dialect=dialect))
+        ev = cl.evaluate(counts, missing="drop", interval=None)
+        assert (ev.facts["dropped"], ev.facts["rows"]) == (len(bad) + 1, len(good))
+        truth = cl.evaluate([1, 0] * 4, [float(cell) for cell in good], interval=None)
+        assert ev["brier_score"].value == pytest.approx(truth["brier_score"].value)
+        assert ev["roc_auc"].value == pytest.approx(truth["roc_auc"].value)
+        valued = run(cl.sql(table="t", label="y", score="p", worth="v", dialect=dialect))
+        assert cl.evaluate(valued, missing="drop", interval=None).facts["dropped"] == len(bad) + 2
+    finally:
+        if isinstance(engine, Iterator):
+            next(engine, None)
+
+
+def test_losses_of_scores_next_to_0_and_1_do_not_cancel() -> None:
+    p = [0.9999999999886462, 0.9999999998911783, 0.9999999997200535, 1e-11]
+    rows = pd.DataFrame({"y": [1, 1, 1, 0], "p": p})
+    losses = [float(1 - s) if y else s for y, s in zip(rows.y, p, strict=True)]
+    ev = cl.evaluate(counts_of(rows, score="p"))
+    squared = sum(loss**2 for loss in losses) / 4
+    assert ev["brier_score"].value == pytest.approx(squared, rel=1e-12)
+    assert ev["root_mean_squared_error"].value == pytest.approx(squared**0.5, rel=1e-12)
+    assert ev["mean_absolute_error"].value == pytest.approx(sum(losses) / 4, rel=1e-12)

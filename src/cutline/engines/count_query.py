@@ -57,6 +57,12 @@ DIALECTS = (
 # How text is compared sign by sign where the order of a column or a database may take YES for yes.
 _EXACT = {"mysql": "CAST({} AS CL_BINARY)", "sqlite": "{} COLLATE BINARY", "tsql": "{} COLLATE Latin1_General_BIN2"}
 _EXACT |= {"duckdb": "{} COLLATE C", "postgres": '{} COLLATE "C"'}
+# Whether text is a number, where a cast makes 0 of all other text; SQLite compares a number with text that is one.
+_IS_NUMBER = {"sqlite": "{value} = {name} AND ", "tsql": "CAST({name} AS NVARCHAR(MAX)) <> '' AND "}
+_DIGITS = "[[:space:]]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[[:space:]]*"
+_IS_NUMBER |= {"mysql": f"CAST({{name}} AS TEXT) LIKE 'CL_RLIKE^{_DIGITS}$' AND "}
+# A table: names, each perhaps quoted, with points between them.
+_NAME = r'("[^"]+"|`[^`]+`|\[[^]]+\]|[\w$#-]+)'
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
 _COLUMNS = (DESCRIPTION, *NEEDED, "minus", "total", "negative", *SUMS, *WORTH)
 
@@ -121,8 +127,8 @@ def sums_sql(y: str, p: str, worth: str = "") -> dict[str, str]:
     logs = [f"CASE WHEN {q} > {least} THEN LN({q}) ELSE {log_least} END" for q in (p, f"(1 - {p})")]
     terms = {"low": f"COALESCE(MIN({p}), 0)", "high": f"COALESCE(MAX({p}), 0)"}
     terms |= {name: f"COUNT(CASE WHEN {y} = {k} THEN 1 END)" for name, k in (("positives", 1), ("negatives", 0))}
-    terms |= {"cases": "COUNT(*)", "p_pos": added(1, p), "p_neg": added(0, p)}
-    terms |= {"pp_pos": added(1, f"{p} * {p}"), "pp_neg": added(0, f"{p} * {p}")}
+    terms |= {"cases": "COUNT(*)", "q_pos": added(1, f"1 - {p}"), "p_neg": added(0, p)}
+    terms |= {"qq_pos": added(1, f"(1 - {p}) * (1 - {p})"), "pp_neg": added(0, f"{p} * {p}")}
     terms |= {"log_pos": added(1, logs[0]), "log_neg": added(0, logs[1])}
     return terms | {name: added(1, " * ".join([worth] * k)) for k, name in enumerate(WORTH if worth else (), 1)}
 
@@ -289,12 +295,12 @@ def sql(
         inner.append(f"{f'LOWER(TRIM({text}))' if ignore_case else text} AS cl_label")
     if not positives:
         inner.append(f"CASE WHEN TRIM({text}) IN ({_texts(_spelled(-1))}) THEN 1 ELSE 0 END AS cl_minus")
-    for k, column in enumerate(scores):
+    numbers = {f"cl_p{k}": (column, "-1e308 AND 1e308") for k, column in enumerate(scores)}
+    numbers |= {} if worth is None else {"cl_worth": (worth, "0 AND 1e70")}  # larger fourth powers are not numbers
+    for alias, (column, limits) in numbers.items():
         value = f"CAST({name(column)} AS DOUBLE)"
-        inner.append(f"CASE WHEN {value} BETWEEN -1e308 AND 1e308 THEN {value} END AS cl_p{k}")
-    if worth is not None:  # fourth powers of larger amounts are not numbers
-        value = f"CAST({name(worth)} AS DOUBLE)"
-        inner.append(f"CASE WHEN {value} BETWEEN 0 AND 1e70 THEN {value} END AS cl_worth")
+        condition = _IS_NUMBER.get(dialect, "").format(value=value, name=name(column))
+        inner.append(f"CASE WHEN {condition}{value} BETWEEN {limits} THEN {value} END AS {alias}")
     cases = f"SELECT {', '.join(inner)} FROM cl_table"
     columns = [f"cl_key_{k}" for k in range(len(every))]
     if isinstance(edges, str) and edges == "query":
@@ -303,17 +309,16 @@ def sql(
         ends = 'cl_tile AS "tile", MIN(cl_p0) AS "low", MAX(cl_p0) AS "high"'
         made = f"SELECT {ends} FROM ({tiles}) AS cl_tiles GROUP BY cl_tile"
     else:
-        of_worth = [] if worth is None else ["cl_worth"]
-        lacking = " OR ".join(f"{c} IS NULL" for c in ("cl_y", *(f"cl_p{k}" for k in range(len(scores))), *of_worth))
-        numbers = [
+        lacking = " OR ".join(f"{column} IS NULL" for column in ("cl_y", *numbers))
+        places = [
             f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {scheme.bucket_sql(f'cl_p{k}')} END AS cl_bucket{k}"
             for k in range(len(scores))
         ]
         if asks_rest:
-            numbers.append(f"CASE WHEN cl_y = 0 AND NOT ({lacking}) THEN cl_label END AS cl_rest")
-        bucketed = f"SELECT *, {', '.join(numbers)} FROM ({cases}) AS cl_cases"
+            places.append(f"CASE WHEN cl_y = 0 AND NOT ({lacking}) THEN cl_label END AS cl_rest")
+        bucketed = f"SELECT *, {', '.join(places)} FROM ({cases}) AS cl_cases"
         grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
-        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0", *of_worth)}
+        terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0", "cl_worth" if worth else "")}
         if len(scores) == 2:  # no sums of losses
             other = sums_sql("cl_y", "cl_p1")
             terms = {name: terms[name] for name in _COLUMNS if name in terms and name not in SUMS}
@@ -349,7 +354,8 @@ def sql(
         why = str(error).splitlines()[0]
         raise InputError(argument, f"is {show(text)}, which is not understood ({why})", "correct it") from None
     query: str = tree.sql(dialect=dialect, pretty=True)
-    return query.replace("CL_BINARY", "BINARY")  # which sqlglot would make VARBINARY, and MySQL knows no cast to that
+    # sqlglot would write VARBINARY, to which MySQL knows no cast, and REGEXP_LIKE, which MariaDB does not know
+    return query.replace("CL_BINARY", "BINARY").replace("LIKE 'CL_RLIKE", "RLIKE '")
 
 
 def _read_edges(edges: Any) -> tuple[float, ...]:

@@ -196,14 +196,16 @@ class Buckets(PicklesFields):
         """The cases of each bucket and class at its two ends, with their summed loss: nothing varies more."""
         one, counts = self.counted, []
         ends = np.stack([one.high, one.low])
-        for side, cases, k in (("pos", one.pos, 2.0), ("neg", one.neg, 0.0)):
+        for side, cases, name, loss_at in (("pos", one.pos, "q", 1.0 - ends), ("neg", one.neg, "p", ends)):
             share = np.full(len(cases), 0.5)  # of the cases at the upper end
             if self.sums:
-                p, squares, logs = (one.sums[f"{name}_{side}"] for name in ("p", "pp", "log"))
-                total, each = {  # the loss on a scale of its own: p, p² − 2p or p², ln p or ln(1 − p)
-                    "absolute": (p, ends),
-                    "squared": (squares - k * p, ends * (ends - k)),
-                    "log": (logs, np.log(np.clip(ends if k else 1.0 - ends, LOG_EPS, 1.0))),
+                total, each = {
+                    "absolute": (one.sums[f"{name}_{side}"], loss_at),
+                    "squared": (one.sums[f"{name * 2}_{side}"], loss_at**2),
+                    "log": (
+                        one.sums[f"log_{side}"],
+                        np.log(np.clip(ends if name == "q" else 1.0 - ends, LOG_EPS, 1.0)),
+                    ),
                 }[loss]
                 with np.errstate(all="ignore"):
                     share = (total / cases - each[1]) / (each[0] - each[1])

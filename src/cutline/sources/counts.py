@@ -35,8 +35,8 @@ from .open_source import SparkTable, open_source, rows_of
 from .sql_table import Roles
 
 DESCRIPTION = "cutline"  # the column in which a query describes itself
-# What a query adds up for each bucket, over its positives and its negatives: p, p², and ln p or ln(1 − p).
-SUMS = ("p_pos", "p_neg", "pp_pos", "pp_neg", "log_pos", "log_neg")
+# What a query adds up for each bucket: 1 − p, its square and ln p of positives, p, p² and ln(1 − p) of negatives.
+SUMS = ("q_pos", "p_neg", "qq_pos", "pp_neg", "log_pos", "log_neg")
 # What it adds up of the worth of the positives, if there is one: v, v², v³ and v⁴, on which intervals rest.
 WORTH = ("worth", "worth_2", "worth_3", "worth_4")
 NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
@@ -182,8 +182,8 @@ class Counted:
     def middle(self) -> Floats:
         """The mean score of each bucket, where it is known, else the middle of the bucket."""
         middle = (self.low / 2.0) + (self.high / 2.0)
-        if "p_pos" in self.sums:
-            middle = (self.sums["p_pos"] + self.sums["p_neg"]) / np.maximum(self.pos + self.neg, 1)
+        if "q_pos" in self.sums:
+            middle = (self.pos - self.sums["q_pos"] + self.sums["p_neg"]) / np.maximum(self.pos + self.neg, 1)
         return np.where(self.is_open, np.clip(middle, self.low, self.high), self.low)
 
     @property
@@ -191,10 +191,8 @@ class Counted:
         """Sums of losses over all cases, by the names that a sweep has for them; none where they were not added up."""
         if any(name not in self.sums for name in SUMS):
             return {}
-        p_pos, p_neg, pp_pos, pp_neg, log_pos, log_neg = (math.fsum(self.sums[name]) for name in SUMS)
-        n_pos = int(self.pos.sum())
-        squared = n_pos - 2.0 * p_pos + pp_pos + pp_neg  # Σ(1 − p)² of the positives, Σp² of the negatives
-        return {"absolute": n_pos - p_pos + p_neg, "squared": squared, "pos_log": log_pos, "neg_log": log_neg}
+        q_pos, p_neg, qq_pos, pp_neg, log_pos, log_neg = (math.fsum(self.sums[name]) for name in SUMS)
+        return {"absolute": q_pos + p_neg, "squared": qq_pos + pp_neg, "pos_log": log_pos, "neg_log": log_neg}
 
     @cached_property
     def powers(self) -> Floats:
@@ -505,11 +503,11 @@ def _check_result(table: Any, described: Mapping[str, str], n: Mapping[str, Any]
         of_bucket = scheme == "ratios" and "min_cell" not in described
         least, most = bucket_ends(n[f"bucket{end}"].astype(np.int64), int(buckets)) if of_bucket else (-np.inf, np.inf)
         limits |= {f"low{end}": (least, last), f"high{end}": (first, most)}
-    ends = np.stack([low, high])
-    limits |= {"p_pos": ends * pos, "p_neg": ends * neg}
+    p, q = np.stack([low, high]), 1.0 - np.stack([high, low])
+    limits |= {"q_pos": q * pos, "p_neg": p * neg}
     if scheme == "ratios":
-        logs = [np.log(np.clip(p, LOG_EPS, 1.0)) for p in (ends, 1.0 - ends[::-1])]
-        limits |= {"pp_pos": ends**2 * pos, "pp_neg": ends**2 * neg, "log_pos": logs[0] * pos, "log_neg": logs[1] * neg}
+        logs = [np.log(np.clip(ends, LOG_EPS, 1.0)) for ends in (p, q)]
+        limits |= {"qq_pos": q**2 * pos, "pp_neg": p**2 * neg, "log_pos": logs[0] * pos, "log_neg": logs[1] * neg}
     limits |= dict.fromkeys(WORTH, (0.0, 1e308 * (pos > 0)))
     for name in filter(n.__contains__, limits):  # warehouses may write as few as nine decimals
         (least, most, _), room = np.broadcast_arrays(*limits[name], low), 1e-8 * n["cases"]
