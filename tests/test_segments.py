@@ -636,3 +636,35 @@ def test_a_segment_with_one_batch_has_values_without_intervals() -> None:
     ev = cl.evaluate(Y, P, by=G, batch=day, measures=["roc_auc", "hit_rate@5"], n_resamples=100).segments
     assert math.isnan(ev["east"]["roc_auc"].low)
     assert not math.isnan(ev["north"]["roc_auc"].low)
+
+
+@pytest.mark.parametrize("batch", [None, "day"])
+@pytest.mark.parametrize("buckets", [8, 64])
+def test_segments_that_share_the_bucket_of_the_cut_share_its_places(buckets: int, batch: str | None) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pd = pytest.importorskip("pandas")
+    rng, n = np.random.default_rng(0), 2000
+    p = rng.random(n) * 0.2 + 0.4
+    rows = pd.DataFrame({"y": (rng.random(n) < p) * 1, "p": p, "g": np.where(np.arange(n) % 2, "b", "a")})
+    rows["day"] = np.arange(n) // 500
+    con = duckdb.connect()
+    con.register("rows", rows)
+    quota = 200 if batch is None else 50
+    named = {"label": "y", "score": "p", "by": "g", "batch": batch}
+    counts = con.sql(cl.sql(table="rows", dialect="duckdb", buckets=buckets, **named)).df()
+    ev = cl.evaluate(counts, quota=quota)
+    shared = ev.segments.at(quota=quota)
+    exact = cl.evaluate(rows, quota=quota, **named).segments.at(quota=quota)
+    for row, of_rows in zip(shared, exact, strict=True):
+        assert row["places"] == pytest.approx(of_rows["places"], abs=20)
+        assert row["places_low"] <= of_rows["places"] <= row["places_high"]
+        assert row["low"] <= of_rows["low"]
+        assert row["high"] >= of_rows["high"]
+        assert row["four_fifths"] == "cannot tell"
+    assert sum(row["places"] for row in shared) == pytest.approx(200)
+    first = next(iter(ev.segments.sections())).sentences[0]
+    assert "a gets about 102 (0 to" in first or "a gets about 103 (0 to" in first
+    at = ev.segments.at(threshold=0.52)
+    for row, of_rows in zip(at, cl.evaluate(rows, **named).segments.at(threshold=0.52), strict=True):
+        assert row["places_low"] <= of_rows["places"] <= row["places_high"]
+    assert "places_low" not in exact[0]

@@ -149,6 +149,12 @@ class LoadedSegments(SegmentedRows):
         how |= {"quota": quota, "threshold": threshold}
         if isinstance(whole.rows, BatchRows):
             how |= {"batches": whole.rows}
+        if isinstance(whole.rows, RowEvidence) and whole.rows.buckets is not None:
+            counts = whole.rows.buckets.counted
+            at = counts.is_open
+            if threshold is not None:
+                at = at & (counts.low <= threshold) & (counts.high > threshold)
+            how |= {"is_open": np.isin(sample.score, counts.middle[at])}
         return share_list(sample, codes, whole._clusters, whole.ranking, segments, **how)
 
 
