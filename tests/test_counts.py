@@ -621,3 +621,30 @@ def test_where_it_is_not_known_whether_a_case_is_taken_no_reason_denies_it() -> 
     table = {"lo": [0.2], "hi": [0.9], "pos": [10], "n": [40]}
     e = cl.evaluate(table, low="lo", high="hi", positives="pos", rows="n", threshold=0.85)["precision"]
     assert (e.value, e.bounds, e.interval, e.reason) == (0.25, (0, 1), (0, 1), "")
+
+
+def test_what_is_read_at_the_middle_of_buckets_is_told_to_be_approximate() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.beta(1, 27, 6000)
+    rows, counts = of_query((rng.random(6000) < p) * 1, p, buckets=16)
+    ev = cl.evaluate(counts)
+    calibration, exact = ev.calibration(), cl.evaluate(rows, label="y", score="p")
+    note = "Scores came in buckets: slope, bias and miscalibration are approximate."
+    assert note in next(iter(calibration.sections())).sentences
+    assert note not in str(exact.calibration())
+    for name in ("brier_score", "log_loss"):
+        assert calibration[f"{name}.score"].value == pytest.approx(exact[name].value)
+    rows["q"] = np.clip(p + rng.normal(0, 0.02, 6000), 0, 1)
+    con = pytest.importorskip("duckdb").connect()
+    con.register("two", rows)
+    query = cl.sql(table="two", label="y", score=["p", "q"], pos_label=1, neg_label=0, dialect="duckdb", buckets=16)
+    joint = cl.compare(con.sql(query).df(), quota=200, threshold=0.05)
+    plain = cl.compare(rows, label="y", score=["p", "q"], quota=200, threshold=0.05)
+    for made, of_rows in zip(
+        (joint.swaps("p", "q"), joint.consistency("p", "q")),
+        (plain.swaps("p", "q"), plain.consistency("p", "q")),
+        strict=True,
+    ):
+        assert "about " in str(made)
+        assert str(made).count("Scores came in buckets: ") == 1
+        assert "Scores came" not in str(of_rows)

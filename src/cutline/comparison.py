@@ -187,7 +187,8 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             raise InputError("prevalence", "cannot be used here, because a swap set counts rows", "leave it out")
         if first._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
-        return swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
+        made = swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
+        return replace(made, in_buckets=first._in_buckets or second._in_buckets)
 
     @checked
     def consistency(self, a: str, b: str) -> Consistency:
@@ -210,7 +211,8 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         if any(difference.verdict == "not tested" for difference in pair):
             raise InputError(None, f"{what} needs differences with intervals", "pass both classes, and an interval")
         samples, seed = (first.sample, second.sample), self.settings.seed
-        return consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
+        made = consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
+        return replace(made, in_buckets=first._in_buckets or second._in_buckets)
 
     def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:
         if not self.paired:

@@ -211,7 +211,8 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
         how = values_of(self.settings, "level", "n_resamples", "seed")
         scores = [] if self.prevalence is not None else list(self.with_measures(*SCORES).estimates.values())
-        return calibrate(self._outline, self.ranking, name=self.name, clusters=self._clusters, scores=scores, **how)
+        made = calibrate(self._outline, self.ranking, name=self.name, clusters=self._clusters, scores=scores, **how)
+        return replace(made, in_buckets=self._in_buckets)
 
     @checked
     def decision_curve(self, x: ArrayLike | None = None, *, prevalence: float | None = None) -> DecisionCurve:
@@ -220,6 +221,11 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
         how: dict[str, Any] = {"x": x, "prevalence": prevalence, "clusters": self._clusters}
         return decision_curve(self.sample, name=self.name, level=self.settings.level, **how)
+
+    @property
+    def _in_buckets(self) -> bool:
+        """Whether scores came in buckets, so that a case counts at the middle of its own."""
+        return getattr(self.rows, "buckets", None) is not None
 
     @property
     def _clusters(self) -> Any:

@@ -113,6 +113,7 @@ class Calibration(HasSections, HasPlot, DictResult):
     band: Table
     level: float
     n_simulations: int
+    in_buckets: bool = False  # scores, which then count at the middle of their bucket
 
     def __getitem__(self, name: str) -> Estimate:
         """A part by name: ``brier_score`` or ``log_loss``, a dot, and the part: ``"brier_score.miscalibration"``."""
@@ -173,8 +174,9 @@ class Calibration(HasSections, HasPlot, DictResult):
         clipped = self.cases[(self.score < EPS) | (self.score > 1.0 - EPS)].sum()
         of = f"{clipped:,.6g} of {self.cases.sum():,.6g} probabilities lie within {EPS:.5f} of 0 or 1"
         title = f"{of}, and count as so far from there" if clipped else ""
+        rough = ["Scores came in buckets: slope, bias and miscalibration are approximate."] * self.in_buckets
         return [
-            Section("answer", [f"{self.summary}.", Figure("calibration", self), Table(lines, title)]),
+            Section("answer", [f"{self.summary}.", *rough, Figure("calibration", self), Table(lines, title)]),
             Section("parts", [Table(rows, self.parts.title, "measure")]),
         ]
 

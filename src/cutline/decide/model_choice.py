@@ -32,6 +32,7 @@ from ..verdict import Difference, Verdict
 _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
 _SAME = 1e-9  # hits: what sums of tied shares may differ by rounding
 NO_LEADER = "no clear leader"
+_IN_BUCKETS = "Scores came in buckets: cases count at the middle of theirs, so that all numbers here are approximate."
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
     "known quota": (
@@ -230,6 +231,7 @@ class Consistency(HasSections, DictResult):
     p_value: float
     ranking: Difference
     errors: Difference
+    in_buckets: bool = False
 
     @property
     def crossings(self) -> int:
@@ -264,7 +266,7 @@ class Consistency(HasSections, DictResult):
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        better, verdict = self.ranking.leader, self.verdict
+        better, verdict, about = self.ranking.leader, self.verdict, "about " * self.in_buckets
         if better is None and verdict == "cannot tell":
             return f"The ranking cannot decide between {self.a} and {self.b}: it does not differ significantly"
         answer = f"The ranking can{'' if verdict == 'yes' else 'not'} decide which model makes fewer errors: "
@@ -274,10 +276,12 @@ class Consistency(HasSections, DictResult):
             alike = (
                 "order positives and negatives alike" if not self.switches else "do not differ clearly in their order"
             )
-            return f"{answer}{self.a} and {self.b} {alike} and decide {pluralize(self.crossings, 'case')} differently"
+            decided = f"{about}{pluralize(self.crossings, 'case')}"
+            return f"{answer}{self.a} and {self.b} {alike} and decide {decided} differently"
         sign = 1 if better == self.a else -1
-        order = f"the better order of {better} gives {count(round(sign * self.expected_gain))} more correct decisions"
-        here = f"{count(sign * self.gain)} more" if sign * self.gain >= 0 else f"{count(-sign * self.gain)} fewer"
+        expected, gain = (f"{about}{count(round(abs(of)))}" for of in (self.expected_gain, self.gain))
+        order = f"the better order of {better} gives {expected} more correct decisions"
+        here = f"{gain} {'more' if sign * self.gain >= 0 else 'fewer'}"
         here += ", which could be chance" if verdict == "cannot tell" else ""
         and_here = f"{'and' if verdict == 'yes' else 'but'} at the threshold {self.threshold:g} it makes {here}"
         return f"{answer}{order} on average over all cuts, {and_here}"
@@ -298,10 +302,11 @@ class Consistency(HasSections, DictResult):
         """The answer, the counts behind it, and the test."""
         d = self.beyond
         value, low, high = (f"{number:.1f}".replace("-", "−") for number in (d.value, d.low, d.high))
+        value = "about " * self.in_buckets + value
         test = f"The gain of {self.a} at the threshold minus what its order gives on average is {value} decisions"
         if d.low == d.low:
             test += f" ({d.level:.0%} interval {low} to {high}, p = {format_value(self.p_value)})"
-        return [Section("answer", [f"{self.sentence}.", self.table, f"{test}."])]
+        return [Section("answer", [f"{self.sentence}.", self.table, f"{test}.", *[_IN_BUCKETS] * self.in_buckets])]
 
 
 def consistency(
@@ -454,6 +459,7 @@ class SwapSet(HasSections, DictResult):
     hits_leaving: float
     difference: Estimate
     labels_needed: float
+    in_buckets: bool = False
 
     @property
     def sides(self) -> Table:
@@ -466,18 +472,19 @@ class SwapSet(HasSections, DictResult):
 
     def sections(self) -> list[Section]:
         """What changes in one sentence, and both sides."""
-        return [Section("answer", [f"{self.summary}.", self.sides])]
+        return [Section("answer", [f"{self.summary}.", self.sides, *[_IN_BUCKETS] * self.in_buckets])]
 
     @property
     def summary(self) -> str:
         """What changes, in one sentence."""
+        about = "about " * self.in_buckets
         if self.swapped == 0:
-            return f"{self.old} and {self.new} choose the same {self.quota:,} cases"
+            return f"{self.old} and {self.new} choose {about}the same {self.quota:,} cases"
         d = self.difference
         text = (
-            f"{self.new} replaces {count(self.swapped)} of {self.old}'s {pluralize(self.quota, 'case')}: "
-            f"{count(self.hits_entering)} hits enter and {count(self.hits_leaving)} leave, a difference "
-            f"of {count(d.value)} ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
+            f"{self.new} replaces {about}{count(self.swapped)} of {self.old}'s {pluralize(self.quota, 'case')}: "
+            f"{about}{count(self.hits_entering)} hits enter and {about}{count(self.hits_leaving)} leave, a difference "
+            f"of {about}{count(d.value)} ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
         )
         if math.isfinite(self.labels_needed):
             text += (
