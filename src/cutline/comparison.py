@@ -188,7 +188,11 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         if first._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
         made = swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
-        return replace(made, in_buckets=first._in_buckets or second._in_buckets)
+        key = f"hit_rate@{made.quota}"
+        gap = (self if key in first else self.with_measures(key)).difference(new, old, key)  # one number, one interval
+        ends = {end: getattr(gap, end) * made.quota for end in ("low", "high")}
+        difference = replace(made.difference, **ends, method=gap.method) if gap.low == gap.low else made.difference
+        return replace(made, difference=difference, in_buckets=first._in_buckets or second._in_buckets)
 
     @checked
     def consistency(self, a: str, b: str) -> Consistency:

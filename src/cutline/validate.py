@@ -69,7 +69,9 @@ def check_whole(value: Any, name: str, least: int, most: int = 2**63 - 1) -> int
 
 
 def check_quota(quota: Any, name: str = "quota") -> int | float:
-    """A number of cases (an int of at least 1) or a share of them (a float strictly between 0 and 1)."""
+    """A number of cases (an int of at least 1) or a share of them (a float strictly between 0 and 1); or its text."""
+    if isinstance(quota, str) and (text := re.fullmatch(r"\s*(\d+)\s*|\s*(\d*\.?\d+)\s*%\s*", quota)):
+        quota = int(text[1]) if text[1] else float(text[2]) / 100.0
     if isinstance(quota, int | np.integer) and not isinstance(quota, bool):
         return check_whole(quota, name, 1)
     if not isinstance(quota, float | np.floating):
@@ -77,7 +79,7 @@ def check_quota(quota: Any, name: str = "quota") -> int | float:
         raise InputError(name, f"must be a number of cases or a share between 0 and 1, got {given}")
     if not 0.0 < quota < 1.0:
         remedy = "a share lies strictly between 0 and 1; write a number of cases without a decimal point"
-        raise InputError(name, f"is {quota:g}", remedy)
+        raise InputError(name, f"is {float(quota)}", remedy)
     return float(quota)
 
 

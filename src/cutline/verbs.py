@@ -384,6 +384,8 @@ class VerbCall:
         scores = self.values[self.scores_argument]
         if isinstance(scores, str):
             raise InputError(self.scores_argument, f"is {show(scores)}, a name", "name the column with {score}")
+        if isinstance(weight := self.values["sample_weight"], str):
+            raise InputError("sample_weight", f"is {show(weight)}, a name", "name the column with {weight}")
         for name in [] if named and arrays else self.given(*_ROWS):
             value, several = self.values[name], name in ("by", "predicted")
             if not named and isinstance(value, str):
@@ -454,8 +456,8 @@ class VerbCall:
                 raise InputError("margin", problem, "write a difference of the measure, such as 0.01")
         drawn = _DRAWS if self.n_resamples is None else self.n_resamples
         interval = rule(self.interval, "interval")
-        paired = (None, "auto", "delong", *BY_REPLICATES)  # others are for a single share or a single area
-        if self.compares and not several and interval not in paired:
+        paired = (None, "auto", "delta" if several else "delong", *BY_REPLICATES)  # others are for a single value
+        if self.compares and interval not in paired:
             remedy = f"choose one of {', '.join(filter(None, paired))}; evaluate() takes {interval!r}"
             raise InputError("interval", f"is {interval!r}, which no difference between models has", remedy)
         return Settings(interval, self.level, drawn, self.seed, self.stratify, progress=self.progress)

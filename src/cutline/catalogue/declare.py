@@ -85,7 +85,8 @@ class Measure:
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
     and trials from the four cells where the measure is ``scale`` (1 where not given) times their ratio;
     ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
-    gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
+    gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean; of
+    several classes, from rows of probabilities, what each class would lose;
     ``perfect_area`` the area of a perfect list of n⁺ among n where that is not 1. ``proper``: whether the true
     probabilities have the best expected value, and they alone; None where it reads no probabilities. ``caution`` says
     where its interval falls short.
@@ -134,7 +135,7 @@ class Measure:
     proportion: Callable[[Any], tuple[Any, Any]] | None = None
     scale: OfCells | None = None
     line_of_auc: Line | None = None
-    case_loss: Callable[..., tuple[Any, Any]] | None = None
+    case_loss: Callable[..., Any] | None = None
     perfect_area: Callable[[float, float], float] | None = None
     proper: bool | None = None
     caution: str = ""
@@ -382,8 +383,16 @@ def measure(name: str, *, several: bool = False) -> Measure:
     ('recall', 'roc_auc')
     >>> measure("brier_score").range, measure("brier_score", several=True).range
     ((0.0, 1.0), (0.0, 2.0))
+    >>> measure("precision@300").name, measure("f_beta(beta=2)").name
+    ('hit_rate', 'f_beta')
     """
-    several = check_flag(several, "several")
+    if isinstance(name, str) and re.search("[@(]", name):
+        return parse_measure(name, several=several).measure
+    return _named(name, check_flag(several, "several"))
+
+
+def _named(name: str, several: bool) -> Measure:
+    """The measure of this name; what follows an @ helps with suggestions alone."""
     alone = name.partition("@")[0] if isinstance(name, str) else ""  # of pem@5%, whose quota the suggestions keep
     failed = _load_packages() if known_measure(alone) is None else {}
     known = of_two = known_measure(alone)
@@ -529,7 +538,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several:
         except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two: brackets in brackets
             problem = f"is {show(text)}, where {show(item)} is not an option"
             raise InputError("measure", problem, "write it like 'beta=2'") from None
-    named = measure("@".join(filter(None, match.group("name", "quota"))), several=several)
+    named = _named("@".join(filter(None, match.group("name", "quota"))), several)
     if match["quota"] is not None:
         options["k" if "k" in named.params else "quota"] = parse_quota(match["quota"])
         named = measure(_AT_QUOTA.get(named.name, named.name))

@@ -295,6 +295,8 @@ def label_plan(asked: LabelPlanArguments) -> Report:
             added = {"to_label": chosen.tolist(), "inclusion": made.inclusion.tolist()}
             write_rows(table, list(range(len(every))), asked.output, added)
             note(f"rows to label: {asked.output}")
+        elif asked.form in ("table", "markdown"):
+            note("for the rows and their inclusion: -o to_label.csv, or --format csv")
     facts = {"file": asked.file, "score": score}
 
     settings = {"rows": len(every), "budget": asked.budget, "measure": made.measure, "seed": asked.seed}
@@ -361,6 +363,7 @@ def select(asked: SelectArguments) -> None:
             score = str(cut["score"])
         worth = {role: table.column(name, role).name for role, name in asked.named("worth", "cost").items()}
         score = one_score(table, score, [*worth.values(), batch])
+        asked.negate = (score,) if "*" in asked.negate else asked.negate
         rows = load(table, asked, None, list(dict.fromkeys([score, *worth.values()])))
         if cut is None:
             assert quota is not None

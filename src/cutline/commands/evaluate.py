@@ -288,16 +288,17 @@ def _report(
     def draw(path: str, kind: str | None) -> None:
         from ..present.plots import write_picture
 
-        kinds = [kind] if kind else [of for name, of in _PICTURES.items() if result is whole and getattr(asked, name, 0)]
-        at: dict[str, Any] = dict.fromkeys(("roc", "precision_recall", "histogram"), asked.named("threshold"))
-        at["list_size"] = asked.named("quota", "list_size")
-        at["forest"] = {} if kind else {"measures": [key for key in whole.specs if key.startswith("value_recall")] or None}
+        at: dict[Any, Any] = dict.fromkeys(("roc", "precision_recall", "histogram"), asked.named("threshold"))
+        at["list_size"], worth = asked.named("quota", "list_size"), [key for key in whole.specs if "value_rec" in key]
         if shown.get("cheapest") is not None:
             at["expected_cost"] = {"prices": (asked.cost_fp, asked.cost_fn), "cheapest": shown["cheapest"]}
-        for one in kinds or [None]:
-            with suppress(*[InputError] * (kind is None)):  # what the data do not allow is not drawn
-                return write_picture(result, path, one, **at.get(one or "", {}))
-        write_picture(result, path)
+        questions = [name for name in _PICTURES if kind is None and result is whole and getattr(asked, name, None)]
+        for name in questions:
+            with suppress(InputError):  # what the data do not allow is not drawn
+                one = {"measures": worth} if name == "worth" else at.get(_PICTURES[name], {})
+                write_picture(result, path, _PICTURES[name], **one)
+                return
+        write_picture(result, path, kind, **at.get(kind, {}))
 
     def content() -> dict[str, Any]:
         return {**document(), **{name: as_plain(others) for name, others in also.items()}}
@@ -510,7 +511,7 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
 class CheckArguments(
     o.Arguments,
     takes=[
-        *("file", "label", "scores", *o.COUNTS, "conditions", *o.LABELS, "weight", "by", "batch", "cluster"),
+        *("file", "label", "scores", "negate", *o.COUNTS, "conditions", *o.LABELS, "weight", "by", "batch", "cluster"),
         *("threshold", *o.DRAWN, *o.READING, *o.PRINTED),
     ],
 ):

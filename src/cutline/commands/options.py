@@ -199,7 +199,10 @@ class Arguments:
         "Column with a model's score; repeat it for each model, or give a pattern ('p_*').", "--score", multiple=True
     )
     negate: tuple[str, ...] = column(
-        "Score column whose low values mean positive: its sign is changed; may be repeated.", multiple=True
+        "Low scores mean positive: the sign is changed, of this score column (may be repeated) or of all.",
+        multiple=True,
+        is_flag=False,
+        flag_value="*",
     )
     positive: tuple[str, ...] = option(
         "The positive label (default: 1 or true); may be repeated.", metavar="VALUE", multiple=True

@@ -70,8 +70,6 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     named = [name for pattern in scores for name in matching(table, pattern)]
     for name in named:
         table.column(name, "score")
-    for name in dict.fromkeys(asked.negate):
-        note(f"the sign of {name!r} is changed, also in thresholds: score > -3 means {name} < 3")
     label = asked.label
     if label is not None:
         table.column(label, "label")
@@ -90,6 +88,10 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
         if not named:
             named = find_scores(table, free, several=several)
             note(f"score: column{'s' if len(named) > 1 else ''} {listed(named)}")
+    if "*" in asked.negate:  # no column was named
+        asked.negate = tuple(named)
+    for name in dict.fromkeys(asked.negate):
+        note(f"the sign of {name!r} is changed, also in thresholds: score > -3 means {name} < 3")
     return Columns(label, tuple(dict.fromkeys(named)))
 
 

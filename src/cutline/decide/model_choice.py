@@ -18,7 +18,7 @@ from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.bands import hits_by, units_of
-from ..inference.differences import DifferenceTest, paired_difference
+from ..inference.differences import DifferenceTest, guard_freedom, paired_difference
 from ..inference.limits import mover_limits, wilson, z_of
 from ..kernels import compiled
 from ..quotas import Quotas, resolve_quota
@@ -137,10 +137,8 @@ class Recommendation(PicklesFields):
             text = f"cannot tell yet{' by the decisions alone' if ranked else ''}. {text}"
         other, support = self.support, ""
         if self.contradicted and v.status != "not tested" and other is not None:
-            support = (
-                f" But the ranking prefers {other.best}{'' if other.sure else ', though not clearly'}: ranking and "
-            )
-            support += "decisions disagree here, so another threshold could reverse this."
+            support = f" But the ranking prefers {other.best}{'' if other.sure else ', though not clearly'}: "
+            support += "ranking and decisions disagree here, so another threshold could reverse this."
         elif other is not None and other.status != "only model" and v.status != "not tested":
             support = f" The ranking agrees{', and clearly so' if other.sure else ''}."
         if self.consistency is not None:
@@ -149,18 +147,11 @@ class Recommendation(PicklesFields):
 
     def to_dict(self) -> dict[str, Any]:
         """Goal, verdict and text as plain values."""
-        return {
-            "goal": self.goal,
-            "model": self.model,
-            "measure": self.measure,
-            "sure": self.sure,
-            "status": self.status,
-            "rival": self.rival,
-            "comparisons": self.verdict.comparisons,
-            **self.verdict.needs,
-            **({} if self.consistency is None else {"consistency": self.consistency.to_dict()}),
-            "text": self.text,
-        }
+        names = ("goal", "model", "measure", "sure", "status", "rival")
+        document = {name: getattr(self, name) for name in names}
+        document |= {"comparisons": self.verdict.comparisons, **self.verdict.needs}
+        document |= {} if self.consistency is None else {"consistency": self.consistency.to_dict()}
+        return {**document, "text": self.text}
 
     def __str__(self) -> str:
         return self.text
@@ -290,12 +281,10 @@ class Consistency(HasSections, DictResult):
     def table(self) -> Table:
         """Decisions and pairs in which the models differ, and who is right."""
         rows = []
-        for of, right_a, right_b, tested in (
-            ("decisions", self.decisions_a, self.decisions_b, self.errors),
-            ("pairs", self.pairs_a, self.pairs_b, self.ranking),
-        ):
-            right = {f"{self.a} right": right_a, f"{self.b} right": right_b, "difference": right_a - right_b}
-            rows.append({"of": of, "differ": right_a + right_b, **right, "adjusted p": tested.p_adjusted})
+        for of, tested in (("decisions", self.errors), ("pairs", self.ranking)):
+            a, b = getattr(self, f"{of}_a"), getattr(self, f"{of}_b")
+            right = {f"{self.a} right": a, f"{self.b} right": b, "difference": a - b}
+            rows.append({"of": of, "differ": a + b, **right, "adjusted p": tested.p_adjusted})
         return Table(rows, f"Where {self.a} and {self.b} differ")
 
     def sections(self) -> list[Section]:
@@ -320,8 +309,7 @@ def consistency(
 ) -> Consistency:
     """Crossings and switches of two models on the same rows, and the test whether they agree.
 
-    ``ranking`` and ``errors`` are their differences by Linear Ranking and by the error rate. A row's influence on the
-    gain per case is its own; that on 2/n²·(pairs won) comes from its pairs, counted by mid-ranks.
+    A row's influence on the gain per case is its own; that on 2/n²·(pairs won) comes from its pairs, by mid-ranks.
     """
     positive, n = one.positive, len(one)
     decided = [sample.score > threshold for sample in (one, two)]
@@ -337,13 +325,13 @@ def consistency(
     (unit, units), n_pos = units_of(n, clusters, seed), int(np.count_nonzero(positive))
     method = "decisions and pairs, sign flips"
     by_unit = np.bincount(unit, each, units).astype(np.float64)
-    paired = paired_difference((share, expected), by_unit, min(n_pos, n - n_pos), method)
+    paired = paired_difference((share, expected), by_unit, guard_freedom(min(n_pos, n - n_pos)), method)
     value = n * (share - expected)
     same = DifferenceTest(0.0, 0.0, 0.0, 1.0) if abs(value) < 1e-9 else DifferenceTest()
     test = same if paired is None else paired.test(ranking.level, 1.0)
     beyond = Estimate("beyond", value, n * test.low, n * test.high, ranking.level, test.method)
-    # Pairs that the models order differently, those that one of them ties counting half: with K the pairs ordered
-    # alike less those ordered differently, and T those that both tie, (n⁺n⁻ − T − K)/2.
+    # Pairs ordered differently, those that one model ties counting half: with K the pairs ordered alike less those
+    # ordered differently, and T those that both tie, (n⁺n⁻ − T − K)/2.
     ranked, (values, code) = ColumnOrder.of(places[0]), np.unique(places[1], return_inverse=True)
     both = np.unique(np.unique(places[0], return_inverse=True)[1] * len(values) + code, return_inverse=True)[1]
     tied = np.bincount(both[positive], minlength=n) @ np.bincount(both[~positive], minlength=n)
@@ -367,12 +355,7 @@ def consistency(
 
 
 def leads(
-    rankings: Mapping[str, Ranking],
-    axis: str,
-    places: Floats,
-    grid: Floats,
-    apart: Mapping[tuple[int, int], Any],
-    method: str,
+    rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, apart: Mapping[Any, Any], method: str
 ) -> Table:
     """From where to where one model clearly finds the most positives (Arbel & Rokach Fig. 4), the rest joined.
 
@@ -382,9 +365,8 @@ def leads(
     names = list(rankings)
     hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
     leader, ahead = np.zeros(len(places), np.int64), np.zeros(len(places))
-    if len(names) == 1:
-        method = "one model"
-    else:
+    method = "one model" if len(names) == 1 else method
+    if len(names) > 1:
         on_grid = np.array([hits_by(ranking, axis, grid) for ranking in rankings.values()]).argmax(axis=0)
         sure = np.ones(len(grid), np.bool_)
         for (a, b), told in apart.items():
@@ -486,7 +468,7 @@ class SwapSet(HasSections, DictResult):
             f"{about}{count(self.hits_entering)} hits enter and {about}{count(self.hits_leaving)} leave, a difference "
             f"of {about}{count(d.value)} ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
         )
-        if math.isfinite(self.labels_needed):
+        if math.isfinite(self.labels_needed) and d.low <= 0.0 <= d.high:
             text += (
                 f"; you would need labels for about {round_up(self.labels_needed):,} swapped cases to detect a "
                 "difference of this size (80% power)"

@@ -58,6 +58,7 @@ class Uplift(HasReport, DictResult, ByMeasure):
     settings: Settings
     sums: UpliftSums = field(repr=False)
     influences: Mapping[str, Floats] = field(repr=False)
+    outcome: str = ""  # the column of amounts, if it has a name
 
     def __getitem__(self, name: str) -> Estimate:
         short = {key.partition("@")[0]: key for key in self.estimates}
@@ -102,7 +103,9 @@ class Uplift(HasReport, DictResult, ByMeasure):
         if e.value != e.value:
             return f"an unknown number: {e.reason}"
         binary, spread = self.sums.trial.binary, e.high - e.low
-        unit = (" more" if e.value >= 0.0 else " fewer" if binary else " less") + " outcomes" * (binary and bool(than))
+        unit = (
+            " more" if e.value >= 0.0 else " fewer" if binary else " less"
+        ) + f" {'outcomes' if binary else self.outcome}".rstrip() * bool(than)
         limits = f" ({percent(e.level)} interval {amount(e.low, spread)} to {amount(e.high, spread)})"
         return f"about {amount(abs(e.value), spread)}{unit}{than}{limits if e.low == e.low else ''}"
 
@@ -280,6 +283,7 @@ def uplift(
     >>> up["uplift@50%"].value, up["gain"].value, up["everyone"].value, up["auuc"].value
     (0.5, 2.0, 0.0, 0.1796875)
     """
+    named = ""
     if isinstance(treated, str) or score is not None:
         columns = isinstance(treated, str) and isinstance(outcome, str) and score is not None
         if source is None or y_score is not None or not columns:
@@ -288,7 +292,7 @@ def uplift(
         names = [score] if isinstance(score, str) else list(score)
         others = [outcome, *([propensity] if isinstance(propensity, str) else [])]
         rows = read_columns(source, treated, [*names, *others], pos_label=pos_label)
-        treated, outcome, pos_label = rows.positive, rows.scores[outcome], None
+        named, treated, outcome, pos_label = outcome, rows.positive, rows.scores[outcome], None
         propensity = rows.scores[propensity] if isinstance(propensity, str) else propensity
         y_score = rows.scores[score] if isinstance(score, str) else {name: rows.scores[name] for name in names}
         name = score if isinstance(score, str) else ""
@@ -314,7 +318,7 @@ def uplift(
                 raise different_lengths("y_score", len(column), "treated", n)
         except InputError as error:
             raise error.but(model=model) if several else error from None
-        results[model] = _evaluated(str(model), UpliftSums(trial, column), places, quota, level)
+        results[model] = replace(_evaluated(str(model), UpliftSums(trial, column), places, quota, level), outcome=named)
     if not several:
         return results[name]
     # scores do not differ in the gain of everyone, and in that over random as they do in the gain
@@ -340,6 +344,8 @@ def _trial(treated: Any, outcome: Any, propensity: Any, pos_label: Any) -> Trial
     if arm.all() or not arm.any():
         who = "every row was treated" if arm.all() else "no row was treated"
         raise InputError("treated", f"has one arm only: {who}", "pass the treated and the controls of a trial")
+    if n > 10 and np.array_equal(values, arm):
+        raise InputError("outcome", "equals treated in every row", "pass what happened to each row")
     if propensity is None:
         return Trial(arm, values.astype(np.float64), np.ones(n))
     chance = (
