@@ -94,10 +94,8 @@ class GrowthTable(GrowthResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each number of classes."""
-        return [
-            {"classes": k, self.measure: e.value, "low": e.low, "high": e.high, "level": e.level, **self.columns[k]}
-            for k, e in self.estimates.items()
-        ]
+        own = {k: {"low": e.low, "high": e.high, "level": e.level} for k, e in self.estimates.items()}
+        return [{"classes": k, self.measure: self[k].value, **own[k], **self.columns[k]} for k in own]
 
     def to_dict(self) -> dict[str, Any]:
         """Rows, notes and what the rows have in common."""
@@ -149,9 +147,8 @@ def accuracy_interval(
     for side in (-1.0, 1.0):
         # Two sides, because a method or a resample that falls to zero tells nothing about how high the truth may be;
         # each has a spread as if the other mirrored it.
-        drawn, other = (
-            float(np.sqrt(2.0 * (gap[side * gap > 0] ** 2).sum() / max(gap.size, 1))) for gap in (sampled, between)
-        )
+        halves = ((gap[side * gap > 0] ** 2).sum() / max(gap.size, 1) for gap in (sampled, between))
+        drawn, other = (float(np.sqrt(2.0 * half)) for half in halves)
         ends.append(centre + side * reach * math.hypot(drawn, _OF_BETWEEN * other, untested))
     low, high = 1.0 / (1.0 + np.exp(-np.array(ends)))
     return float(min(low, value)), float(max(high, value))
@@ -559,10 +556,9 @@ class Extrapolation(GrowthResult):
         for classes, value in zip(self.k, fitted, strict=True):
             if not 0.0 <= value <= 1.0:
                 never = float(self.favorability.miss_weight[self.favorability.miss == 0.0].sum())  # the weight on U = 1
-                text = (
-                    f"The fit leaves [0, 1] at {classes:,} classes (D̄(1) = {1.0 - never:.3g}); the value was truncated."
-                )
-                return (*notes, Note("cut_off", f"{text} 'mixture' is the same model with the missing constraint."))
+                text = f"The fit leaves [0, 1] at {classes:,} classes (D̄(1) = {1.0 - never:.3g}); the value was "
+                text += "truncated. 'mixture' is the same model with the missing constraint."
+                return (*notes, Note("cut_off", text))
         return notes
 
     def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Any:
@@ -597,12 +593,7 @@ class Extrapolation(GrowthResult):
             document["classes_needed"] = self.classes_needed(half_width)
         if until is not None:
             reach = self.classes_until(until, top=top)
-            document["classes_until"] = {
-                "accuracy": until,
-                "classes": reach.value,
-                "low": reach.low,
-                "high": reach.high,
-            }
+            document["classes_until"] = {"accuracy": until, "classes": reach.value, **reach.interval._asdict()}
         return document
 
     def _tried(self, *left_out: str) -> list[dict[str, Any]]:
@@ -637,12 +628,7 @@ class Extrapolation(GrowthResult):
         return said
 
     def sections(
-        self,
-        *,
-        top: int = 1,
-        until: float | None = None,
-        half_width: float | None = None,
-        detail: bool = False,
+        self, *, top: int = 1, until: float | None = None, half_width: float | None = None, detail: bool = False
     ) -> Iterator[Section]:
         """What to expect, accuracy by number of classes, notes; with ``detail``, the methods and how each did."""
         rows = []
@@ -711,9 +697,8 @@ class GrowthComparison(HasPlot, GrowthResult):
         tested = DifferenceTest(method="too few classes")
         if math.isfinite(error) and error > 0:
             reach, p = z_of(self.level) * error, math.erfc(abs(gap) / error / math.sqrt(2.0))
-            tested = DifferenceTest(
-                max(gap - reach, -1.0), min(gap + reach, 1.0), error, p, "paired class bootstrap and model of the error"
-            )
+            low, high = max(gap - reach, -1.0), min(gap + reach, 1.0)
+            tested = DifferenceTest(low, high, error, p, "paired class bootstrap and model of the error")
         return differences_of(f"accuracy@{k}", "higher", [(*self.names, gap, tested)], self.level)[0]
 
     def verdict(self, k: int | None = None) -> Verdict:

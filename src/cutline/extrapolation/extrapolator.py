@@ -33,38 +33,13 @@ from ..runtime import Progress
 from ..table import format_value
 from ..types import Floats, Labels, ScoreMatrix
 from ..validate import check_flag, check_number, checked, one_of
+from . import extrapolation_result as answers
 from . import methods as m
-from .extrapolation_result import (
-    FEWEST_CLASSES,
-    BacktestRow,
-    Extrapolation,
-    GrowthComparison,
-    GrowthTable,
-    Observed,
-    far_note,
-    in_brackets,
-    logit,
-    rounded_share,
-    sizes_asked,
-)
+from . import tasks as t
+from .extrapolation_result import FEWEST_CLASSES, BacktestRow, Extrapolation, GrowthComparison, GrowthTable, Observed
 from .favorability import Favorability, mix
 from .open_sets import missed_by_size
-from .tasks import (
-    LOST_OF_TIES,
-    TIE_RULES,
-    GrowthMethod,
-    KeptScores,
-    Note,
-    ScoreTask,
-    TaskEvidence,
-    credit,
-    family_numbers,
-    from_embeddings,
-    from_scores,
-    jackknife_error,
-    number_matrix,
-    whole_rows,
-)
+from .tasks import TIE_RULES, GrowthMethod, KeptScores, Note, ScoreTask, TaskEvidence
 
 # Four splits into halves and three into quarters; chosen by hand, about as much work as a fifth of the resamples.
 HALVES, QUARTERS = 8, 12
@@ -107,7 +82,6 @@ _OF_MODEL = 0.2
 _OF_DISTANCE = 0.08
 # Below so many scores threads wait for each other longer than they work.
 _WORTH_THREADS = 100_000
-_TIMES_COUNTED = (1, 2, 5, 10)  # numbers of classes, as multiples of those tested, where none were asked for
 # Costs.
 # Twentieths of the classes are left out in turn: enough for a standard error within a sixth, and twenty fits to make.
 _PARTS = 20
@@ -135,7 +109,8 @@ _EDGE = 1e-3  # shares are kept so far from 0 and 1 on the scale of z
 _OPTIONS: dict[str, Any] = {"ties": one_of(*TIE_RULES), "interval": check_flag, "metric": one_of("euclidean", "cosine")}
 _OPTIONS |= dict.fromkeys(("review", "fpir"), lambda value, name: check_number(value, name, 0.0, 1.0, open_ends=True))
 # What else may be given with a question that is answered by a table.
-_ASKED_WITH = {
+_ASKED_WITH: dict[str, tuple[str, ...]] = {
+    "": (),
     "costs": ("labels", "classes", "groups", "distance", "ties"),
     "review": ("labels", "classes", "distance", "ties"),
     "strangers": ("labels", "classes", "distance", "fpir"),
@@ -197,8 +172,8 @@ def find_method(method: str | GrowthMethod) -> GrowthMethod:
 def back_test(task: ScoreTask, methods: Mapping[str, GrowthMethod], seed: int) -> tuple[BacktestRow, ...]:
     """Every variant of every method tried on the same random halves and quarters of the classes."""
     candidates = [(FAMILIES.get(name, name), v) for name, method in methods.items() for v in method.variants()]
-    halves = list(task.parts(0.5, HALVES, seed)) if task.n_classes >= FEWEST_CLASSES else []
-    quarters = list(task.parts(0.25, QUARTERS, seed)) if task.n_classes >= 2 * FEWEST_CLASSES else []
+    shares = ((0.5, HALVES, FEWEST_CLASSES), (0.25, QUARTERS, 2 * FEWEST_CLASSES))
+    parts = [list(task.parts(share, n, seed)) if task.n_classes >= fewest else [] for share, n, fewest in shares]
     seen = task.whole().last_accuracy
     # What was seen is itself a draw: errors smaller than its own tell nothing.
     noise = float(np.sqrt(max(seen * (1.0 - seen), 0.5 / max(task.n_tested, 1)) / max(task.n_tested, 1)))
@@ -206,14 +181,12 @@ def back_test(task: ScoreTask, methods: Mapping[str, GrowthMethod], seed: int) -
     rows = []
     for family, method in candidates:
         try:
-            from_half, from_quarter = (
-                np.array([part.kept * method.fit(part).accuracy(target) for part in parts if part.kept > 0])
-                for parts in (halves, quarters)
-            )
+            tried = [[part.kept * method.fit(part).accuracy(target) for part in p if part.kept > 0] for p in parts]
         except InputError as refusal:
             # The method cannot read these data (no scores, no spread): it stays in the table with the reason.
             rows.append(BacktestRow(method, family, reason=str(refusal)))
             continue
+        from_half, from_quarter = map(np.array, tried)
         if not from_half.size:
             rows.append(BacktestRow(method, family, reason="too few classes for a back-test"))
             continue
@@ -254,10 +227,10 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
     def trust(row: BacktestRow) -> float:
         if not scored or not np.isfinite(errors):
             return 1.0
-        if row.method.needs_scores:
-            needed = _ERRORS_NEEDED.get(row.family, 0.0)
-            return errors / (errors + needed) if needed else 1.0
-        return _OF_RANKS * errors / (errors + _INFORMED)
+        if not row.method.needs_scores:
+            return _OF_RANKS * errors / (errors + _INFORMED)
+        needed = _ERRORS_NEEDED.get(row.family, 0.0)
+        return errors / (errors + needed) if needed else 1.0
 
     near = [row for row in asked if row.risk <= limit]
     kept = {id(row): row.risk**-2.0 * trust(row) for row in near if trust(row) > 0.0}
@@ -295,14 +268,13 @@ def fit_task(
     whole = task.whole()
     notes = [*task.hints, *notes_on(task, whole)]
     chosen, rows, fits = _choose(task, whole, method, seed)
+    weights = {chosen.name: 1.0}
     if isinstance(chosen, Blend):
         weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
-    else:
-        weights = {chosen.name: 1.0}
-        if task.n_classes < FEWEST_CLASSES and not any(row.weight > 0.0 for row in rows):
-            units = "families" if task.classes_each > 1.0 else "classes"
-            text = f"{task.n_classes} {units} are too few for a back-test: {chosen.name!r} was used untested, and the "
-            notes.append(Note("few_classes", text + "interval holds for any method."))
+    elif task.n_classes < FEWEST_CLASSES and not any(row.weight > 0.0 for row in rows):
+        units = "families" if task.classes_each > 1.0 else "classes"
+        text = f"{task.n_classes} {units} are too few for a back-test: {chosen.name!r} was used untested, and the "
+        notes.append(Note("few_classes", text + "interval holds for any method."))
     # The error of `auto` is modelled; how a single method scatters is seen on resamples alone.
     calibrated = interval and method == "auto"
     replicates: list[Favorability] = []
@@ -342,13 +314,12 @@ def _choose(
     task: ScoreTask, whole: TaskEvidence, method: str | GrowthMethod, seed: int
 ) -> tuple[GrowthMethod, tuple[BacktestRow, ...], dict[str, Favorability]]:
     """The method to use, the back-test, and every method's fit to the whole, the chosen one's among them."""
-    usable = {
-        name: method
-        for name, method in every_method().items()
-        if name not in _NOT_IN_AUTO and (task.scores is not None or not method.needs_scores)
-    }
+    fitting = (one for one in every_method().values() if task.scores is not None or not one.needs_scores)
+    usable = {one.name: one for one in fitting if one.name not in _NOT_IN_AUTO}
     rows: tuple[BacktestRow, ...] = ()
     fits: dict[str, Favorability] = {}
+    if isinstance(method, str) and not task.beaten.any() and np.ptp(whole.histogram) < 1e-12:
+        method = usable["mixture"]  # all scores tie: chance, 1/k, which one piece from 0 to 1 gives exactly
     if isinstance(method, str):
         rows = back_test(task, usable, seed)
         # The best variant of every family is fitted to the whole. Parts of coarse scores can look continuous where the
@@ -381,10 +352,7 @@ def _choose(
 
 
 def resampled_fits(task: ScoreTask, method: GrowthMethod, n_resamples: int, seed: int) -> list[Favorability | None]:
-    """The method refitted on resamples of the classes, in order; None for those that it cannot read.
-
-    Settings that the data chose (bandwidth, weights of a blend) stay as they were found on all classes.
-    """
+    """The method refitted on resamples of the classes, its settings kept; None for those that it cannot read."""
     if isinstance(method, Blend):
         limit = min(_WORTH_REFITTING, max(method.weights))
         heavy = [(m, weight) for m, weight in zip(method.members, method.weights, strict=True) if weight >= limit]
@@ -429,7 +397,7 @@ def compare_growth(
     if len(known) < 2 or len(gaps) < n_resamples / 2:
         return GrowthComparison(models, sizes, np.full(sizes.size, np.nan), math.nan, first.level, asked)
     points = known[0][0]
-    paired = jackknife_error(known[0][1] - known[1][1])
+    paired = t.jackknife_error(known[0][1] - known[1][1])
     inside = np.interp(np.log(sizes), np.log(points), paired)
     spread = gaps.std(axis=0, ddof=1)
     at_last = float(np.interp(math.log(seen), np.log(sizes), spread))
@@ -505,6 +473,7 @@ def extrapolate(
     ``groups`` is the family of each class (its font, its series, its siblings), if classes come in whole families:
     smaller tasks and resamples then consist of whole families, and ``k`` classes of as many families as that takes.
 
+    Without ``classes`` (and without the names of a frame) labels are column numbers, from 0.
     Several columns or gallery rows of one class (``classes`` or ``gallery_labels`` repeat its name) are its templates:
     their best score counts. With ``candidates=True`` a row is a candidate list: a missing score (nan) ranks below all
     others, and only ranks are used.
@@ -546,26 +515,18 @@ def extrapolate(
     True
     """
     used = method if isinstance(method, str) and method == "auto" else find_method(method)
-    how: dict[str, Any] = {"ties": ties, "groups": groups}
     questions = {"costs": costs, "review": review, "strangers": strangers}
-    question = next((name for name, value in questions.items() if value is not None), None)
-    given = {"fpir": fpir is not None}
-    if question is not None:
-        given |= {"scores": isinstance(scores, Mapping), "labels": labels is not None, "classes": classes is not None}
-        given |= {
-            "groups": groups is not None,
-            "distance": distance,
-            "ties": ties != "random",
-            "candidates": candidates,
-        }
-        given |= {"method": used != "auto", "interval": not interval, "gallery": gallery is not None}
-        given |= {"probes": probes is not None, "gallery_labels": gallery_labels is not None}
-        given |= {name: value is not None for name, value in questions.items() if name != question}
-    for name in given:
-        if given[name] and name not in _ASKED_WITH.get(question or "", ()):
-            beside = "needs {strangers}" if question is None else f"cannot be used with {{{question}}}"
-            raise InputError(name, beside, "leave it out" if question is None else "leave one of them out")
-    if question is not None:
+    question = next((name for name, value in questions.items() if value is not None), "")
+    given = {"fpir": fpir is not None, "scores": isinstance(scores, Mapping), "labels": labels is not None}
+    given |= {"classes": classes is not None, "groups": groups is not None, "distance": distance}
+    given |= {"ties": ties != "random", "candidates": candidates, "method": used != "auto", "interval": not interval}
+    others = {"gallery": gallery, "probes": probes, "gallery_labels": gallery_labels, **questions}
+    given |= {name: value is not None and name != question for name, value in others.items()}
+    for name in filter(given.get, given if question else ["fpir"]):
+        if name not in _ASKED_WITH[question]:
+            beside = f"cannot be used with {{{question}}}" if question else "needs {strangers}"
+            raise InputError(name, beside, "leave one of them out" if question else "leave it out")
+    if question:
         drawn: dict[str, Any] = {"k": k, "level": level, "seed": seed, "classes": classes}
         drawn |= {"distance": distance, "ties": ties}
         if question == "costs":
@@ -573,27 +534,28 @@ def extrapolate(
         if question == "review":
             return _errors_found(scores, labels, float(review or 0.0), n_resamples=n_resamples, **drawn)
         return missed_by_size(scores, labels, strangers, fpir or 0.01, n_resamples=n_resamples, **drawn)
-    asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
+    asked = None if k is None else tuple(answers.sizes_asked(k, 1, empty=True))
     if (scores is None) == (gallery is None):
         found = "none" if scores is None else "scores and gallery"
         raise InputError(None, "extrapolate needs exactly one of scores, gallery with probes", f"found {found}")
-    scored = {"classes": classes is not None, "candidates": candidates, "distance": distance}
-    embedded = {"gallery_labels": gallery_labels is not None, "probes": probes is not None}
-    for name, unused in (embedded if gallery is None else scored).items():
-        if unused:
-            raise InputError(name, f"goes with {{{'gallery' if gallery is None else 'scores'}}} alone", "leave it out")
+    other, unused = "scores", ["classes", "candidates", "distance"]
+    if gallery is None:
+        other, unused = "gallery", ["gallery_labels", "probes"]
+    for name in filter(given.get, unused):
+        raise InputError(name, f"goes with {{{other}}} alone", "leave it out")
+    how: dict[str, Any] = {"ties": ties, "groups": groups}
     fitting: dict[str, Any] = {"interval": interval, "level": level, "n_resamples": n_resamples, "seed": seed}
     if gallery is not None:
         if probes is None:
             raise InputError("probes", "is missing", "a gallery needs probes to be recognised")
         how |= {"metric": metric, "gallery_labels": gallery_labels, "probe_labels": labels}
-        return fit_task(from_embeddings(gallery, probes, **how), asked, used, **fitting)[0]
+        return fit_task(t.from_embeddings(gallery, probes, **how), asked, used, **fitting)[0]
     how |= {"classes": classes, "candidates": candidates, "distance": distance}
     if not isinstance(scores, Mapping):
-        return fit_task(from_scores(scores, labels, **how), asked, used, **fitting)[0]
+        return fit_task(t.from_scores(scores, labels, **how), asked, used, **fitting)[0]
     if len(scores) != 2:
         raise InputError("scores", f"has {len(scores)} recognisers", "compare two at a time")
-    tasks = {str(name): from_scores(matrix, labels, **how) for name, matrix in scores.items()}
+    tasks = {str(name): t.from_scores(matrix, labels, **how) for name, matrix in scores.items()}
     return compare_growth(tasks, asked, used, **fitting)
 
 
@@ -622,15 +584,12 @@ def notes_on(task: ScoreTask, whole: TaskEvidence) -> Iterator[Note]:
         yield Note("upside_down", f"{text}the columns are in the order of the classes.")
     share = float(tied.mean()) / competitors
     if share > _MANY_TIES:
-        text = (
-            f"{share:.1%} of the comparisons are ties, broken by ties={task.ties!r}; the result depends on that rule."
-        )
-        yield Note("ties", text)
+        text = f"{share:.1%} of the comparisons are ties, broken by ties={task.ties!r}; "
+        yield Note("ties", f"{text}the result depends on that rule.")
     if (each := task.classes_each) > 1.0:
-        text = (
-            f"Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} whole "
-        )
-        yield Note("families", f"{text}families, and the interval counts {task.n_classes:,} families, not classes.")
+        text = f"Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} "
+        text += f"whole families, and the interval counts {task.n_classes:,} families, not classes."
+        yield Note("families", text)
     if task.scores is None:
         yield Note("no_scores", "Score-based methods were left out: some scores are not finite.")
     elif task.scores.best is not None:
@@ -643,14 +602,12 @@ def _errors_of(
 ) -> Callable[[Floats], Floats]:
     """By number of families below the winner: how much of the cases errors are, what they cost, and both for siblings.
 
-    It is found among the families that are kept, and averaged over all orders of tied scores. ``alone`` are the classes
-    one by one, ``task`` their families. Every case meets the best class of each other family, which costs as the best
-    classes of that family do on average. The right class is the best of its own family by chance; otherwise a sibling
-    is, with its score and cost.
+    ``alone`` are the classes one by one, ``task`` their families. Every case meets the best class of each other family.
+    The right class is the best of its own family by chance; otherwise a sibling is, with its score and cost.
     """
     rows, own = np.arange(alone.n_cases), task.case_class
     best, price = scores.values.copy(), cost[alone.case_class]
-    family = family_numbers(groups, alone.n_classes)
+    family = t.family_numbers(groups, alone.n_classes)
     for number in range(task.n_classes if family is not None else 0):
         part = scores.values[:, family == number]
         best[:, number] = part.max(axis=1)
@@ -708,14 +665,14 @@ def _cost_of_error(errors: Floats, sizes: Floats, bounds: tuple[float, float]) -
     seen, below = m + 1.0, np.arange(m + 1.0)
     k = np.unique(np.round(np.geomspace(max(2.0, _FROM * seen), seen, _COST_POINTS)))
     at = np.concatenate([k, np.minimum(sizes, seen)])
-    beats = credit(below, at, m)
+    beats = t.credit(below, at, m)
     chance = beats * (at - 1.0) / np.maximum(below, 1.0)[:, None]
     wrong, cost = (errors[first] @ chance + errors[first + 2] @ beats for first in (0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(wrong > 0, cost / wrong, (low + high) / 2.0)
     if high <= low:
         return np.full(sizes.size, high)
-    odds = logit((mean - low) / (high - low), _COST_EDGE)
+    odds = answers.logit((mean - low) / (high - low), _COST_EDGE)
     slope = float(np.polyfit(np.log(k), odds[: k.size], 1)[0]) if k.size > 1 else 0.0
     beyond = odds[k.size :] + slope * np.log(np.maximum(sizes / seen, 1.0))
     return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
@@ -724,16 +681,12 @@ def _cost_of_error(errors: Floats, sizes: Floats, bounds: tuple[float, float]) -
 def _costs_by_size(
     scores: Any, labels: Any, costs: Any, *, k: Any, groups: Any, level: float, seed: int, **options: Any
 ) -> GrowthTable:
-    """Expected cost per case among ``k`` classes.
-
-    The interval is that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an
-    error. Tied scores are averaged over all their orders.
-    """
-    alone, kept = whole_rows(scores, labels, **options)
-    task = alone if groups is None else whole_rows(scores, labels, groups=groups, **options)[0]
+    """Expected cost per case, with the interval of the error rate and a class jackknife of an error's mean cost."""
+    alone, kept = t.whole_rows(scores, labels, **options)
+    task = alone if groups is None else t.whole_rows(scores, labels, groups=groups, **options)[0]
     n = alone.n_classes
-    sizes = sizes_asked([times * n for times in _TIMES_COUNTED] if k is None else k)
-    prices = _checked_costs(costs, scores, labels, options["classes"], n)
+    sizes = answers.sizes_asked([n, 2 * n, 5 * n, 10 * n] if k is None else k)
+    prices = _checked_costs(costs, scores, options["classes"], n)
     apart = prices[~np.eye(n, dtype=bool)]
     bounds = float(apart.min()), float(apart.max())
     units = np.maximum(np.array(sizes) / task.classes_each, 1.0)
@@ -760,20 +713,19 @@ def _costs_by_size(
         method = "" if math.isnan(low) else f"{accuracy.method}, {tested}"
         estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
         columns[size] = {"accuracy": accuracy.value, "cost_per_error": price}
-    notes = fitted.general_notes + far_note(sizes, n)
+    notes = fitted.general_notes + answers.far_note(sizes, n)
     blank = [size for size in sizes if math.isnan(estimates[size].low)][:1]
     notes += tuple(Note("no_interval", f"No interval among {k:,} classes: too few to leave one out.") for k in blank)
-    last = max(sizes)
-    at = estimates[last]
-    ends = in_brackets(at, format_value)
-    answer = f"With {last:,} classes expect a cost per case of {format_value(at.value)}{ends}."
+    last, at = max(sizes), estimates[max(sizes)]
+    answer = f"With {last:,} classes expect a cost per case of {format_value(at.value)}"
+    answer += f"{answers.in_brackets(at, format_value)}."
     title = f"Expected cost per case, from {n:,} classes"
     return GrowthTable(title, "cost", estimates, columns, notes, {"classes_seen": n}, (answer,))
 
 
-def _checked_costs(costs: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:
+def _checked_costs(costs: Any, scores: Any, classes: Any, n: int) -> Floats:
     """Costs in the order of the classes: by their names where a frame has names, or as they come."""
-    prices = np.asarray(number_matrix(costs, "costs"), dtype=np.float64)
+    prices = np.asarray(t.number_matrix(costs, "costs"), dtype=np.float64)
     if prices.shape != (n, n):
         shape = " × ".join(map(str, prices.shape))
         raise InputError("costs", f"is {shape} for {n} classes", "give one row and one column for each class")
@@ -786,9 +738,7 @@ def _checked_costs(costs: Any, scores: Any, labels: Any, classes: Any, n: int) -
     rows = _names(costs.index) if hasattr(costs, "columns") and hasattr(costs, "index") else None
     columns, rows = columns or rows, rows or columns
     named = _names(classes) or _names(getattr(scores, "column_names", getattr(scores, "columns", None)))
-    # Where nobody has named the classes, they are the labels in ascending order or numbers, or as the columns say.
-    distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
-    known = list(dict.fromkeys(named or [str(name) for name in (distinct if len(distinct) == n else range(n))]))
+    known = list(dict.fromkeys(named or map(str, range(n))))  # without names, classes are column numbers
     if columns is not None and rows is not None and (named or set(columns) == set(known)):
         for names in (rows, columns):
             if sorted(names) != sorted(known):
@@ -826,22 +776,14 @@ def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: 
 
 
 def _errors_found(
-    scores: Any,
-    labels: Any,
-    review: float,
-    *,
-    k: Any,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    **options: Any,
+    scores: Any, labels: Any, review: float, *, k: Any, level: float, n_resamples: int, seed: int, **options: Any
 ) -> GrowthTable:
     """The share of errors that is found by reviewing the least certain answers, among ``k`` classes."""
     from scipy.special import ndtr
 
-    task, kept = whole_rows(scores, labels, **options)
+    task, kept = t.whole_rows(scores, labels, **options)
     n = task.n_classes
-    sizes = sizes_asked([times * n for times in _TIMES_COUNTED] if k is None else k)
+    sizes = answers.sizes_asked([n, 2 * n, 5 * n, 10 * n] if k is None else k)
     fitted, _ = fit_task(task, tuple(sizes), level=level, seed=seed)
     rng = np.random.default_rng([seed, 5])
     copies = [np.bincount(rng.integers(0, n, n), minlength=n).astype(float) for _ in range(n_resamples)]
@@ -879,16 +821,16 @@ def _errors_found(
         error, wrong = float(errors[0]), float(min(errors[0] * value / review, 1.0))
         columns[size] = {"error_rate": error, "left": error * (1.0 - value), "wrong_among_reviewed": wrong}
         columns[size]["review_for_same"] = same
-    title = f"Errors found by reviewing {rounded_share(review)} of the answers, from {n:,} classes"
-    last = max(sizes)
+    title = f"Errors found by reviewing {answers.rounded_share(review)} of the answers, from {n:,} classes"
+    last, shown = max(sizes), answers.rounded_share
     at, row = estimates[last], columns[last]
-    before = f", against {rounded_share(today)} with {n:,}" if last > n and np.isfinite(today) else ""
-    text = f"With {last:,} classes, reviewing {rounded_share(review)} of the answers finds {rounded_share(at.value)}"
-    text += f" of the errors{in_brackets(at)}{before}; {rounded_share(row['left'])} of all stay wrong."
+    before = f", against {shown(today)} with {n:,}" if last > n and np.isfinite(today) else ""
+    text = f"With {last:,} classes, reviewing {shown(review)} of the answers finds {shown(at.value)}"
+    text += f" of the errors{answers.in_brackets(at)}{before}; {shown(row['left'])} of all stay wrong."
     answer = [text] if np.isfinite(at.value) else ["There was no error to find."]
     if last > n and np.isfinite(same := row["review_for_same"]):
-        answer.append(f"To find as large a share as today, review {rounded_share(same)} of the answers.")
-    notes, facts = fitted.general_notes + far_note(sizes, n), {"review": review, "classes_seen": n}
+        answer.append(f"To find as large a share as today, review {shown(same)} of the answers.")
+    notes, facts = fitted.general_notes + answers.far_note(sizes, n), {"review": review, "classes_seen": n}
     return GrowthTable(title, "caught", estimates, columns, notes, facts, tuple(answer))
 
 
@@ -925,7 +867,7 @@ class _Margins:
             inside = np.zeros(n, dtype=np.bool_)
             inside[rng.permutation(n)[:size]] = True
             best = m.largest(np.where(inside, kept.values, -np.inf), 2)
-            lost = np.where(best[:, 0] == true, LOST_OF_TIES[task.ties], best[:, 0] > true)
+            lost = np.where(best[:, 0] == true, t.LOST_OF_TIES[task.ties], best[:, 0] > true)
             with np.errstate(invalid="ignore"):
                 margin.append(np.abs(best[:, 0] - np.where(lost > 0.5, np.maximum(true, best[:, 1]), true)))
             wrong.append(lost)

@@ -54,6 +54,7 @@ _STANDING, _FINE = np.linspace(-6.0, 9.0, 121), np.linspace(-8.0, 10.0, 361)
 # Of α, β and log τ: standings of normal scores are favorabilities already (0, 1), nearly (τ = 0.3); a loss or two
 # outweigh spreads as wide as these.
 _PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
+_A_RANK_METHOD = "a rank method such as 'probit_normal'"
 _CALIBRATION_BOUNDS = np.array([[-6.0, 8.0], [0.0, 6.0], [np.log(0.13), np.log(3.0)]])
 
 
@@ -225,11 +226,7 @@ class GaussianBasis(GrowthMethod):
 
 
 def simplex_weights(accuracy_of_piece: Floats, accuracy: Floats, importance: Floats) -> Floats:
-    """Weights ≥ 0 that sum to one and bring the mixture's curve closest to the observed one.
-
-    ``argmin_w Σ_k importance_k (accuracy_k − Σ_j w_j A_kj)²``, by non-negative least squares with the sum as one
-    more, heavy, row.
-    """
+    """``argmin_w Σ_k importance_k (accuracy_k − Σ_j w_j A_kj)²`` with w ≥ 0; their sum is one by a heavy row."""
     from scipy.optimize import nnls
 
     root = np.sqrt(importance / importance.sum())
@@ -240,13 +237,10 @@ def simplex_weights(accuracy_of_piece: Floats, accuracy: Floats, importance: Flo
 
 
 def probit_grid(n_classes: int) -> tuple[Floats, Floats]:
-    """Grid points ``x = Φ⁻¹(U)`` and the chance ``p = 1 − Φ(x)`` of losing to one competitor.
-
-    The step follows the width of a binomial proportion of ``n_classes − 1`` on this scale, so that sums over the
-    grid integrate likelihoods to full accuracy.
-    """
+    """Grid points ``x = Φ⁻¹(U)`` and the chance ``p = 1 − Φ(x)`` of losing to one competitor."""
     from scipy.special import ndtr
 
+    # as wide as a binomial proportion of so many is on this scale, so that sums integrate likelihoods
     step = min(0.05, 1.0 / np.sqrt(max(n_classes, 2)))
     x = np.linspace(_LOWEST, _HIGHEST, int(np.ceil((_HIGHEST - _LOWEST) / step)) + 1)
     return x, ndtr(-x)
@@ -276,8 +270,7 @@ def climb(
 ) -> Floats:
     """Parameters with the largest value, by damped Newton steps of at most one in each.
 
-    ``read`` gives the value at a point and what the slopes need, ``slopes`` gradient and information there. It ends
-    where a step gains less than ``gain`` (or that share of the value) or moves by less than ``move``.
+    ``read`` gives the value at a point and what the slopes need, ``slopes`` gradient and information there.
     """
     theta, damping = np.asarray(start, dtype=np.float64), 1e-3
     value, found = read(theta)
@@ -387,8 +380,7 @@ class Exponential(GrowthMethod):
 def _line_curve(theta: Floats, reached: Floats) -> Floats:
     """Accuracies where ``1 − U`` is log-uniform, by the logarithms of minus its upper end and of its width.
 
-    ``reached``: losses integrated up to each log-probability, so that a log-uniform law is a difference of two
-    readings.
+    ``reached``: losses integrated up to each log-probability, whose differences are the means of log-uniform laws.
     """
     high, width = -float(np.exp(theta[0])), float(np.exp(theta[1]))
     readings = []
@@ -419,10 +411,7 @@ def _lines(k_bytes: bytes) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=4)
 def _likelihoods(n_classes: int) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Group of every number of misses, likelihood of every group on the probit grid, and its logarithm at the starts.
-
-    Large numbers of misses are grouped: there one more or less is nothing.
-    """
+    """Group of every number of misses, likelihood of every group on the probit grid, its logarithm at the starts."""
     from scipy.special import log_ndtr
 
     x, _ = probit_grid(n_classes)
@@ -465,8 +454,8 @@ class KernelDensity(GrowthMethod):
         ordered = np.sort(scores.others, axis=1)
         distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
         if not scores.resampled and np.median(distinct / scores.count) < _CONTINUOUS:
-            message = "takes few distinct values, so that no kernel fits between them"
-            raise InputError("scores", message, "use 'pooled' or a rank method such as 'probit_normal'")
+            few = "takes few distinct values, so that no kernel fits between them"
+            raise InputError("scores", few, f"use 'pooled' or {_A_RANK_METHOD}")
         bandwidth = self.bandwidth or relative_bandwidth(scores, self.name)
         _, spread = scores.mean_and_deviation
         miss = np.empty(scores.true.size)
@@ -499,13 +488,12 @@ class ParetoTail(GrowthMethod):
         most = min(int(kept.min()), int(scores.count.min())) - 1
         r = min(max(FEWEST_IN_TAIL, int(FRACTION * scores.count.max())), most)
         if r < 2:
-            message = "has too few competitors for a tail"
-            raise InputError("scores", message, "use a rank method such as 'probit_normal'")
+            raise InputError("scores", "has too few competitors for a tail", f"use {_A_RANK_METHOD}")
         top = scores.others[:, : r + 1] if scores.depth is not None else largest(scores.others, r + 1)
         distinct = 1.0 + (top[:, 1:] != top[:, :-1]).sum(axis=1)
         if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
-            message = "takes few distinct values, so that its best ones have no tail to follow"
-            raise InputError("scores", message, "use a rank method such as 'probit_normal'")
+            few = "takes few distinct values, so that its best ones have no tail to follow"
+            raise InputError("scores", few, f"use {_A_RANK_METHOD}")
         better, level = _shares(scores)
         beyond = chance_beyond(top, scores.true[:, None], scores.standing[1], scores.count)[:, 0]
         return _with_ties(scores, np.where(np.isnan(beyond), better, beyond), level)
@@ -534,8 +522,7 @@ class PooledScores(GrowthMethod):
         last = max(FEWEST_IN_TAIL, min(50, z.size // 20))
         if z.size <= last:
             few = f"needs more than {last} scores of wrong classes that differ, but there are {z.size}"
-            remedy = "use a rank method such as 'probit_normal', or try more cases and classes"
-            raise InputError("method", f"{self.name!r} {few}", remedy)
+            raise InputError("method", f"{self.name!r} {few}", f"use {_A_RANK_METHOD}, or try more cases and classes")
         better = 1.0 - np.searchsorted(z, own, side="right") / z.size
         threshold = z[-last - 1]
         excess = float((z[-last:] - threshold).mean())
@@ -574,20 +561,15 @@ class CalibratedScores(GrowthMethod):
         middle, spread = scores.standing
         flat = ~(spread > 0)
         if flat.mean() > _MOST_FLAT:
-            message = (
-                f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them all, "
-                "so there is no scale to place the right one on"
-            )
+            message = f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them "
+            message += "all, so there is no scale to place the right one on"
             raise InputError("scores", message, "use a rank method such as 'mixture'")
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(flat, -ndtri((losses + 0.5) / (competitors + 1.0)), (scores.true - middle) / spread)
         z = np.clip(np.round(5.0 * z) / 5.0, -8.0, 12.0)
         # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
-        coarse = np.where(
-            losses < 60.0,
-            np.round(2.0 * losses) / 2.0,
-            60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0),
-        )
+        steps = 60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0)
+        coarse = np.where(losses < 60.0, np.round(2.0 * losses) / 2.0, steps)
         pairs, where = np.unique(np.column_stack([z, coarse]), axis=0, return_inverse=True)
         share = np.asarray(np.bincount(where.ravel(), weights=scores.weight), dtype=np.float64)
         log = (competitors - pairs[:, 1:]) * log_ndtr(_STANDING) + pairs[:, 1:] * log_ndtr(-_STANDING)
@@ -636,10 +618,8 @@ def _with_ties(scores: ScoreSample, better: Floats, level: Floats) -> Favorabili
         return Favorability(miss=np.clip(better, 0.0, 1.0), miss_weight=scores.weight)
     places = better[tied, None] + level[tied, None] * (1.0 + _TIE_NODES) / 2.0
     shares = scores.weight[tied, None] * _TIE_SHARES / 2.0
-    return Favorability(
-        miss=np.clip(np.concatenate([better[~tied], places.ravel()]), 0.0, 1.0),
-        miss_weight=np.concatenate([scores.weight[~tied], shares.ravel()]),
-    )
+    miss = np.clip(np.concatenate([better[~tied], places.ravel()]), 0.0, 1.0)
+    return Favorability(miss, np.concatenate([scores.weight[~tied], shares.ravel()]))
 
 
 def largest(rows: Floats, n: int) -> Floats:
@@ -648,11 +628,10 @@ def largest(rows: Floats, n: int) -> Floats:
 
 
 def chance_beyond(top: Floats, points: Floats, spread: Floats, count: Floats | int) -> Floats:
-    """The chance that one of ``count`` competitors scores above each point, by a generalised Pareto tail.
+    """The chance that one of ``count`` competitors scores above each point, by a generalised Pareto tail; else nan.
 
     ``top`` has the best scores of every row, the largest first; the last one is the threshold of its tail. Rows share
-    the shape, and their scales are drawn together. It is nan at points below the threshold, and where the best scores
-    are all alike, so that there is no tail.
+    the shape, and their scales are drawn together.
     """
     r = top.shape[1] - 1
     threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
@@ -684,11 +663,7 @@ def pareto_survival(excess: Floats, shape: float) -> Floats:
 
 
 def pooled_shape(excess: Floats) -> float:
-    """The shape of excesses (each row largest first, scaled to mean one) from the mean ratio of their L-moments.
-
-    ``λ₂/λ₁ = 1/(2 − ξ)``; linear in the sorted excesses, so no search, and without bias for exponential excesses
-    however few a row has.
-    """
+    """The shape of excesses (rows largest first, scaled to mean one) from their L-moments: ``λ₂/λ₁ = 1/(2 − ξ)``."""
     r = excess.shape[1]
     order = np.arange(r - 1.0, -1.0, -1.0) / (r - 1.0)
     ratio = float((2.0 * (excess * order).mean(axis=1) / excess.mean(axis=1)).mean() - 1.0)

@@ -10,15 +10,8 @@ import numpy as np
 from ..errors import InputError
 from ..estimate import Estimate
 from ..types import Floats
-from .extrapolation_result import (
-    GrowthTable,
-    accuracy_interval,
-    far_note,
-    in_brackets,
-    logit,
-    rounded_share,
-    sizes_asked,
-)
+from . import extrapolation_result as answers
+from .extrapolation_result import GrowthTable, in_brackets, rounded_share
 from .methods import FEWEST_IN_TAIL, FRACTION, chance_beyond, largest
 from .tasks import Note, number_matrix, whole_rows
 
@@ -40,9 +33,8 @@ def chances_above(scores: Floats, points: Floats, count: int, groups: int = 1) -
     shape of their tails, and their scales are drawn together. ``−inf`` is no competitor; a tie is half a win.
     """
     n_rows, at = len(scores), np.broadcast_to(points, (len(scores), points.shape[-1]))
-    below = [
-        np.searchsorted(row, p) + np.searchsorted(row, p, "right") for row, p in zip(np.sort(scores), at, strict=True)
-    ]
+    pairs = list(zip(np.sort(scores), at, strict=True))
+    below = [np.searchsorted(row, p) + np.searchsorted(row, p, "right") for row, p in pairs]
     chance = (scores.shape[1] - np.array(below) / 2.0) / count
     r = min(max(FEWEST_IN_TAIL, int(FRACTION * count)), count - 1)
     if r < 2:
@@ -78,9 +70,7 @@ def missed_by_size(
     task, kept = whole_rows(scores, labels, **how)
     n, n_tested, rng = task.n_classes, task.n_tested, np.random.default_rng(seed)
     unknown = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
-    names: list[Any] = [
-        getattr(table, "column_names", getattr(table, "columns", None)) for table in (scores, strangers)
-    ]
+    names: list[Any] = [getattr(t, "column_names", getattr(t, "columns", None)) for t in (scores, strangers)]
     if len(number_matrix(scores, "scores")[0]) != n:
         raise InputError("classes", "gives a class several columns", "give one score for each class with {strangers}")
     if unknown.shape[1] != n or (None not in names and [*names[0]] != [*names[1]]):
@@ -92,7 +82,7 @@ def missed_by_size(
         why = "are probabilities, which change with every class that is added, so no threshold can be carried on"
         raise InputError("scores", why, "give the scores before the softmax, of strangers too")
     unknown = -unknown if how["distance"] else unknown
-    sizes = sizes_asked([times * n for times in (1, 2, 5, 10)] if k is None else k)
+    sizes = answers.sizes_asked([n, 2 * n, 5 * n, 10 * n] if k is None else k)
     true, weight = kept.true, task.case_weight(np.ones(n))
     grid = np.linspace(np.quantile(unknown, 0.5), max(float(unknown.max()), float(true.max())), _GRID)
 
@@ -132,15 +122,15 @@ def missed_by_size(
         if without:
             # Half a miss more and half a hit more, so that rates of 0 and 1 have a place on the logit scale.
             smooth = [(n_tested * np.asarray(x) + 0.5) / (n_tested + 1.0) for x in (value, drawn, by_tails)]
-            gallery = float(np.sqrt((len(without) - 1.0) * logit(smooth[2][2:]).var()))
+            gallery = float(np.sqrt((len(without) - 1.0) * answers.logit(smooth[2][2:]).var()))
             untested = float(np.hypot(gallery, 1.0 / (1.0 + min(value, 1.0 - value) * n_tested)))
-            ends = accuracy_interval(float(smooth[0]), smooth[1], smooth[2][:2], level, untested)
+            ends = answers.accuracy_interval(float(smooth[0]), smooth[1], smooth[2][:2], level, untested)
             low, high = np.clip(((n_tested + 1.0) * np.array(ends) - 0.5) / n_tested, 0.0, 1.0).tolist()
             method = "probe bootstrap, class jackknife"
         estimates[size] = Estimate(f"fnir@{size}", value, min(low, value), max(high, value), level, method)
         threshold = -float(grid[place]) if how["distance"] else float(grid[place])
         columns[size] = {"threshold": threshold, "fpir_at_current_threshold": float(alarm[:, today].mean())}
-    notes = far_note(sizes, n)
+    notes = answers.far_note(sizes, n)
     if fpir * len(unknown) < _FEW:
         few = f"A share {fpir:g} of {len(unknown):,} strangers is {fpir * len(unknown):.1f}"
         notes += (Note("few_strangers", f"{few}: the threshold rests on the few closest of them."),)
