@@ -206,7 +206,7 @@ def evaluate(asked: EvaluateArguments) -> Report:
             word, end = ("false positive rate", "most") if name == "fpr" else (name, "least")
             cut = cut_text(point.threshold, point.above)
             said = f"Of all cuts with a {word} of at {end} {100 * value:.4g}%, score > {cut} selects "
-            said += f"the {'fewest' if name == 'recall' else 'most'} cases."
+            said += f"the {'fewest' if name == 'recall' else 'most'} cases. Intervals take this cut as given."
             words = [part for role in ("label", "score") if role in facts for part in (f"--{role}", facts[role])]
             words += asked.typed("negate", *o.COUNTS, *o.LABELS, "weight", *o.READING)
             keep = shlex.join(["cutline", "cut", asked.file, *words, f"--{name}", f"{value:g}", "--confidence", "0.9"])

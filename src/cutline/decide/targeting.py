@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ from ..ranking import membership
 from ..sources.arrays import as_column, as_numbers, check_negatives, is_positive
 from ..sources.given_columns import read_columns
 from ..sources.rules import LARGEST_SUMMED
-from ..table import ByMeasure, DictResult, Figure, HasReport, Section, Table, ends, p_value, pluralize, values_of
+from ..table import ByMeasure, DictResult, Figure, HasReport, Section, Table, format_value, p_value, pluralize, values_of, with_minus
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_columns, check_models, checked
 from ..verdict import Models, percent
@@ -37,6 +37,16 @@ _MEANINGS = {
     "qini": "mean gain per case over all quotas, above random",
     "auuc": "mean gain per case over all quotas",
 }
+
+
+def _cell(value: float) -> str:
+    """A value in a table, a large one in whole units."""
+    return with_minus(f"{value:,.0f}") if abs(value) >= 1000.0 else format_value(value)
+
+
+def _within(e: Estimate) -> str:
+    """The interval of a value in a table."""
+    return f"{_cell(e.low)} to {_cell(e.high)}" if e.low == e.low else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +143,7 @@ class Uplift(HasReport, DictResult, ByMeasure):
     def sections(self, **options: Any) -> list[Section]:
         """The answer in words, the gain by number of cases treated, and the measures."""
         rows = [
-            {"measure": key, "value": e.value, "interval": ends(*e.interval), "note": _MEANINGS[key.partition("@")[0]]}
+            {"measure": key, "value": _cell(e.value), "interval": _within(e), "note": _MEANINGS[key.partition("@")[0]]}
             for key, e in self.estimates.items()
         ]
         treated = int(self.sums.trial.treated.sum())
@@ -202,14 +212,16 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
 
     def sections(self, **options: Any) -> list[Section]:
         """The answer in words, the gains by number of cases treated, the measures and the differences."""
-        rows = [
-            {"measure": key, **{name: one[key] for name, one in self.items()}, "note": _MEANINGS[key.partition("@")[0]]}
-            for key in self.first.estimates
-        ]
-        shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-        pairs = Table([{name: row[name] for name in shown} for row in self.differences], self.differences.title)
+        rows, pairs = [], []
+        for key in self.first.estimates:
+            each = {name: f"{_cell(one[key].value)} ({_within(one[key])})".replace(" ()", "") for name, one in self.items()}
+            rows.append({"measure": key, **each, "note": _MEANINGS[key.partition("@")[0]]})
+        for row in self.differences:
+            gap, level = Estimate("", row["difference"], row["low"], row["high"]), f"{percent(self.settings.level)} interval"
+            shown = {"a": row["a"], "b": row["b"], "measure": row["measure"], "difference": _cell(gap.value)}
+            pairs.append({**shown, level: _within(gap), "p": p_value(row["p_adjusted"]), "reading": row["reading"]})
         answer = Section("answer", [*self.sentences(), Figure("uplift", list(self.values()))])
-        return [answer, Section("measures", [Table(rows, "Measures")]), Section("pairs", [pairs])]
+        return [answer, Section("measures", [Table(rows, "Measures")]), Section("pairs", [Table(pairs, self.differences.title)])]
 
 
 @overload

@@ -29,7 +29,7 @@ from ..sources.given_columns import sample_from
 from ..table import Section, Table, count, cut_text, format_value, in_sentence, pluralize, round_up, to_jsonable
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
-from .error_costs import BestCut, ErrorPrices, best_cut, cheapest
+from .error_costs import BestCut, ErrorPrices, best_cut, cheapest, in_times
 from .operating import OperatingPoint, operating_point
 
 # The sequence of tests starts where odds this many times the target would be found with this probability.
@@ -267,9 +267,10 @@ def find_cut(
         note = (
             f"{spec} is {format_value(best_by.apparent)} here, the best of all cuts; expect "
             f"{format_value(value.value)} ({level:.0%} interval {format_value(value.low)} to "
-            f"{format_value(value.high)}) on new data. Another sample could place the cut anywhere from "
-            f"{in_sentence(low)} to {in_sentence(high)}"
+            f"{format_value(value.high)}) on new data. "
         )
+        anywhere = f"Another sample could place the cut anywhere from {in_sentence(low)} to {in_sentence(high)}"
+        note += anywhere if len(ranking) > 1 else "All scores are equal, so no cut separates the classes"
     elif not targets:
         for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
             if name not in priced:
@@ -280,9 +281,8 @@ def find_cut(
         goal, cost = priced, best.cost
         point = operating_point(ranking, threshold=best.threshold, level=level)
         note = (
-            f"expected cost {format_value(cost.value)} per case ({cost.level:.0%} interval {format_value(cost.low)} to "
-            f"{format_value(cost.high)}); the cheapest cut as long as a false negative costs {best.ratios[0]:.3g} "
-            f"to {best.ratios[1]:.3g} times as much as a false positive"
+            f"expected cost {format_value(cost.value)} per case on new data ({cost.level:.0%} interval "
+            f"{format_value(cost.low)} to {format_value(cost.high)}), {format_value(best.apparent)} here; the cheapest cut as long as a false negative {in_times(best.ratios)}"
         )
     else:
         ((name, target),) = targets.items()
