@@ -98,12 +98,12 @@ def test_costs_in_a_frame_are_matched_by_their_names() -> None:
     assert (
         cl.extrapolate(known, names, costs=frame.loc[turned, turned].reset_index(drop=True), **asked).to_json() == truth
     )
-    # Numbers: the classes as they are counted, or as the labels go up.
+    # Numbers: of the columns, or the names given.
     by_number = pd.DataFrame(cost)
     assert cl.extrapolate(scores, np.arange(7), costs=by_number.loc[::-1, ::-1], **asked).to_json() == truth
     labels = np.arange(10, 80, 10)
     by_label = pd.DataFrame(cost, labels, labels).loc[::-1, ::-1]
-    assert cl.extrapolate(scores, labels, costs=by_label, **asked).to_json() == truth
+    assert cl.extrapolate(scores, labels, classes=labels, costs=by_label, **asked).to_json() == truth
     # Nobody has named the classes: the order counts.
     assert cl.extrapolate(scores, costs=frame, **asked).to_json() == truth
     for wrong in (frame.rename(columns={"a": "x"}), frame.rename(index={"a": "x"}), frame.rename(index={"a": "b"})):

@@ -563,3 +563,10 @@ def test_among_the_first_ties_are_averaged_over_all_their_orders(rule: str, top:
                 lost = {"random": range(level + 1), "optimistic": [0], "pessimistic": [level]}[rule]
                 right.append(np.mean([better + more < top for more in lost]))
         assert ex.accuracy(k, top=top).value == pytest.approx(np.mean(right))
+
+
+@pytest.mark.parametrize("n", [2, 5, 20])
+def test_guessing_is_chance_at_any_number_of_classes(n: int) -> None:
+    ex = cl.extrapolate(np.ones((3 * n, n)), np.arange(3 * n) % n, k=[100, 1000], n_resamples=10)
+    assert [ex.accuracy(k).value for k in (n, 100, 1000)] == pytest.approx([1 / n, 0.01, 0.001], rel=1e-6)
+    assert all(e.low <= e.value <= e.high for e in (ex.accuracy(k) for k in (100, 1000)))

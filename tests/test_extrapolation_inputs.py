@@ -64,9 +64,24 @@ def test_any_label_type_in_any_order(task: tuple[np.ndarray, ...]) -> None:
     expected = from_scores(distance, distance=True).whole().histogram
     by_name = from_scores(distance[order], [names[i] for i in order], classes=names, distance=True)
     by_number = from_scores(distance[order], order, distance=True)
-    by_pair = from_scores(distance, list(range(100, 130)), distance=True)
+    by_pair = from_scores(distance, list(range(100, 130)), classes=range(100, 130), distance=True)
     for source in (by_name, by_number, by_pair):
         np.testing.assert_allclose(source.whole().histogram, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("first", [1, 3, -1, 0.5])
+def test_labels_that_are_no_column_numbers_need_the_names_of_the_columns(first: float) -> None:
+    pandas = pytest.importorskip("pandas")
+    scores, labels = np.random.default_rng(0).normal(size=(8, 8)) + 3.0 * np.eye(8), np.arange(8) + first
+    with pytest.raises(InputError, match=r"labels: row \d is .* labels are column numbers, 0 to 7; name .* classes"):
+        from_scores(scores, labels)
+    named = from_scores(scores, labels, classes=labels).whole().histogram
+    np.testing.assert_array_equal(named, from_scores(scores, np.arange(8.0)).whole().histogram)
+    if first == 1:  # where columns are named by numbers, labels are these names, also where one is no such name
+        frame = pandas.DataFrame(scores, columns=range(1, 9))
+        np.testing.assert_array_equal(named, from_scores(frame, labels).whole().histogram)
+        with pytest.raises(InputError, match="labels: row 0 is 0, which is none of the 8 classes"):
+            from_scores(frame, np.arange(8))
 
 
 def test_frames_are_read(task: tuple[np.ndarray, ...]) -> None:
@@ -111,7 +126,7 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
         (lambda: from_scores(np.zeros((2, 3)), [0]), "labels has 1 values for 2 cases"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", None], classes=list("xyz")), "labels: row 1 has a missing value"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "q"], classes=list("xyz")), "labels: row 1 is 'q'"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels contain 2"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels are names such as 'x'"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 values for 3 columns"),
         (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0 has a missing value (nan) in column 1"),
         (lambda: extrapolate(np.eye(3), ties="fair"), "ties is 'fair'; choose one of random, optimistic, pessimistic"),

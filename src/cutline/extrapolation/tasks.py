@@ -575,11 +575,13 @@ def from_scores(
         raise InputError("scores", "has no rows", "give at least one test case")
     given = None if labels is None else _column(labels, "labels", n_cases, "cases", "give one per case")
     if classes is None and given is not None:
-        # The columns of a frame are named after the classes, where every label is among them, if only as text.
+        # The columns of a frame are named after the classes where every label is among them, if only as text, or where
+        # they are numbers themselves.
         names = getattr(scores, "column_names", getattr(scores, "columns", None))
         as_text = {str(value): value for value in given.tolist()}
         by_name = [as_text.get(str(name), name) for name in names] if names is not None else []
-        classes = by_name if names is not None and set(as_text.values()) <= set(by_name) else None
+        is_named = set(as_text.values()) <= set(by_name) or all(str(name).isdigit() for name in by_name)
+        classes = by_name if names is not None and is_named else None
     total, smallest = _probability_total(matrix, distance)
     # Scores that share a fixed sum are not marginal: another class would lower them all.
     hints = () if total is None else (Note("probabilities", _OF_PROBABILITIES.format(total)),)
@@ -819,28 +821,22 @@ def _match(
     if classes is not None:
         names = _column(classes, class_name, n_columns, "columns", "give one per column, in order").tolist()
     else:
-        # Where nobody says the class of each column, the labels may; where that would be a guess, it is an error.
-        try:
-            distinct = sorted(set(labels.tolist()))
-        except TypeError:
-            raise InputError("labels", "contains values of different kinds", "give one kind of label") from None
-        kind = labels.dtype.kind
-        if kind in "iu" and distinct[0] >= 0 and distinct[-1] < n_columns:
-            names = list(range(n_columns))
-        elif len(distinct) == n_columns and kind in "iufb":
-            names = distinct
-        else:  # names do not say which column is whose; sorted order would be a guess
-            message = f"is missing: labels contain {len(distinct)} distinct values such as {show(distinct[0])}"
-            raise InputError(
-                class_name, f"{message} for {n_columns} columns", "name the class of each column, in order"
-            )
+        # Without names labels are column numbers. Any other rule would be a guess where a class has no cases.
+        if labels.dtype.kind not in "iufb":
+            message = f"is missing: labels are names such as {show(labels.tolist()[0])}"
+            raise InputError(class_name, message, "name the class of each column, in order")
+        names = list(range(n_columns))
     number: dict[Any, int] = {}
     columns = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.intp)
     cases = np.empty(n_cases, dtype=np.intp)
     for row, value in enumerate(labels.tolist()):
         if value not in number:
             message = f"is {show(value)}, which is none of the {len(number)} classes ({listed(number, 4)})"
-            raise InputError("labels", message, "add its column, or drop the case", row=row)
+            remedy = "add its column, or drop the case"
+            if classes is None:
+                message = f"is {show(value)}, but without names labels are column numbers, 0 to {n_columns - 1}"
+                remedy = f"name the class of each column with {{{class_name}}}"
+            raise InputError("labels", message, remedy, row=row)
         cases[row] = number[value]
     return columns, cases
 
