@@ -421,6 +421,16 @@ def test_g_must_not_decrease() -> None:
         cl.ranking_score(y, s, g=lambda i: i[:2])
     with pytest.raises(cl.InputError, match="g"):
         cl.ranking_score(y, s, g=lambda i: np.where(i > 2, np.nan, 1.0))
+    with pytest.raises(cl.InputError, match=r"g fails on an array of places .* np.where"):
+        cl.ranking_score(y, s, g=lambda i: 1.0 if i > 5 else 0.0)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_the_brier_skill_of_one_class_is_undefined(label: int) -> None:
+    with pytest.warns(cl.UndefinedWarning) as warned:
+        assert math.isnan(cl.brier_skill([label] * 2, [0.9, 0.8]))
+    assert len(warned) == 1
+    assert cl.brier_skill([label] * 2, [0.9, 0.8], prior=0.5) == pytest.approx(0.9 if label else -1.9)
 
 
 def test_thresholds_beyond_every_score() -> None:

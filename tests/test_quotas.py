@@ -43,6 +43,16 @@ def test_probabilities_weigh_the_quotas() -> None:
     assert one == pytest.approx(two)
 
 
+@pytest.mark.parametrize("quota", [range(20, 41), "5%-10%", dict.fromkeys(range(3, 50), 1), {1: 0.1, 9: 0.7, 12: 0.2}])
+def test_a_mean_of_ones_is_one_in_any_order(quota: object) -> None:
+    y, p = (np.arange(400) < 60).astype(int), np.linspace(1.0, 0.0, 400)
+    assert cl.hit_rate(y, p, quota=quota) == 1.0
+    _, shares = Quotas.of(quota).sizes(400.0)
+    for seed in range(20):
+        shares = np.random.default_rng(seed).permutation(shares)
+        assert sum(shares.tolist()) == shares.sum() == shares @ np.ones(len(shares)) == 1.0
+
+
 def test_a_long_range_is_read_at_evenly_spread_quotas() -> None:
     y, s, _ = drawn(1, 5000)
     sizes, weights = Quotas.of((100, 4000)).sizes(5000)

@@ -55,7 +55,7 @@ class Quotas:
             weights = np.array([check_number(w, f"{name}[{q!r}]", 0.0) for q, w in value.items()])
             if not weights.any() or not np.isfinite(weights).all():
                 raise InputError(name, "has probabilities that do not add up", "make them finite, and not all zero")
-            return cls(quotas, tuple((weights / weights.sum()).tolist()))
+            return cls(quotas, tuple(_shares(weights).tolist()))
         if not isinstance(value, tuple | list) or len(value) != 2:
             raise InputError(name, f"is {show(value)}, which is not a quota", _REMEDY)
         low, high = (check_quota(quota, name) for quota in value)
@@ -76,7 +76,7 @@ class Quotas:
         low, high = resolved
         sizes = np.unique(np.linspace(low, high, min(most, high - low + 1)).round())
         edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
-        return [int(size) for size in sizes.tolist()], np.diff(edges) / (high - low + 1)
+        return [int(size) for size in sizes.tolist()], _shares(np.diff(edges))
 
     @property
     def words(self) -> str:
@@ -98,6 +98,13 @@ class Quotas:
         if self.through:
             return "-".join(map(_show, self.quotas))
         return ",".join(f"{_show(q)}:{w:.12g}" for q, w in zip(self.quotas, self.weights, strict=True))
+
+
+def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights as multiples of 2⁻⁵⁰, which floats add up to exactly 1 in any order: no mean leaves its range."""
+    steps = np.rint(np.ldexp(weights / weights.sum(), 50))
+    steps[np.argmax(steps)] += 2.0**50 - steps.sum()
+    return np.asarray(np.ldexp(steps, -50))
 
 
 def _show(quota: int | float) -> str:

@@ -243,6 +243,7 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
 @_information(
     "Brier skill score",
     range=(-inf, 1.0),
+    one_class_needs="",
     formula="1 − brier_score / (π·(1 − π)), π: prior, by default the sample's share of positives",
     latex=r"1 - \frac{\frac1n\sum_i (y_i - p_i)^2}{\pi_k (1 - \pi_k)}",
     reference="Brier 1950; Murphy 1973 (skill against a constant forecast)",

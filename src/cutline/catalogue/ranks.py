@@ -400,8 +400,12 @@ def ranking_score(ranking: Ranking, g: Callable[[NDArray[Any]], ArrayLike]) -> A
         problem = f"adds up to {ranking.cases:.3g} cases, and g is needed at every place"
         raise InputError("sample_weight", problem, "divide all weights by the same number")
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite raises an error below
-        worth = np.asarray(g(places))
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite raises an error below
+            worth = np.asarray(g(places))
+    except (TypeError, ValueError) as error:
+        problem = f"fails on an array of places ({error})"
+        raise InputError("g", problem, "compute with arrays: np.where in place of if, or np.vectorize(g)") from None
     if worth.dtype.kind not in "biuf":
         raise InputError("g", f"gives {show(worth)}", "return a number for each place")
     worth = worth.astype(np.float64)
