@@ -373,6 +373,51 @@ def test_a_qrecall_of_all_or_none_is_not_certain(hits: str) -> None:
 # --- long lists ------------------------------------------------------------------------------------------------
 
 
+TOP = {"hit_rate@1-5": 5, "hit_rate@20-40": 40, "hit_rate@20:0.5,40:0.5": 40, "ndcg@5": 5, "ndcg@10": 10}
+TOP |= {"bedroc(alpha=160)": 10, "reciprocal_rank": 1}
+
+
+@pytest.mark.parametrize(("name", "places"), TOP.items())
+def test_a_perfect_top_is_no_surer_than_its_places(name: str, places: int) -> None:
+    y, p = np.r_[np.ones(50), np.tile([0, 1], 175)].astype(int), np.linspace(1.0, 0.0, 400)
+    for how in ({}, {"sample_weight": np.full(400, 2.0)}, {"clusters": np.arange(400) // 2}):
+        e = cl.evaluate(y, p, measures=[name], **how)[name]
+        assert e.value == pytest.approx(1.0)
+        assert e.value <= e.high == 1.0
+        assert e.low <= limits.wilson(places, places, 0.95).low, how
+
+
+@pytest.mark.parametrize(("name", "places"), [("partial_auc(fpr=0.1)", 5), ("partial_auc(tpr=0.9)", 6)])
+def test_a_perfect_part_of_the_curve_rests_on_the_cases_in_it(name: str, places: int) -> None:
+    y, p = (np.arange(110) < 60).astype(int), np.linspace(1.0, 0.0, 110)
+    for how in ({}, {"sample_weight": np.ones(110) * 2.0}, {"clusters": np.arange(110)}):
+        part = cl.evaluate(y, p, measures=[name], **how)[name]
+        assert part.low <= 0.1 * limits.wilson(places, places, 0.95).low + 1e-9
+        assert part.high == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(("name", "chance"), [("hit_rate@20-40", 0.95), ("hit_rate@5-10", 0.9), ("ndcg@10", 0.9)])
+def test_intervals_of_a_nearly_perfect_top_contain_the_truth(name: str, chance: float) -> None:
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(150):  # every place that counts is a hit with the same chance, so that is the truth
+        s = rng.random(400)
+        e = cl.evaluate(rng.random(400) < np.where(s > 0.85, chance, 0.4), s, measures=[name], n_resamples=200)[name]
+        found += e.low <= chance <= e.high
+    assert found >= 137  # 91%; 95% of 150 have a standard error of 1.8%
+
+
+@pytest.mark.parametrize("interval", ["auto", "bca", "percentile"])
+def test_weighted_intervals_do_not_depend_on_the_order_of_rows(interval: str) -> None:
+    rng = np.random.default_rng(0)
+    y, w = (rng.random(300) < 0.4).astype(int), rng.integers(1, 5, 300) / 2.0
+    p = np.round(0.3 * y + 0.7 * rng.random(300), 1)  # ties, in which rows weigh differently
+    order = rng.permutation(300)
+    how: dict[str, Any] = {"quota": 20, "interval": interval, "n_resamples": 200}
+    one, other = (cl.evaluate(y[i], p[i], sample_weight=w[i], **how) for i in (np.arange(300), order))
+    for key, e in one.estimates.items():
+        assert [e.low, e.high] == pytest.approx([other[key].low, other[key].high], rel=1e-9, abs=1e-9, nan_ok=True), key
+
+
 def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     """Methods of long lists are those of short ones, and as long as those of 150 replicates, which vary by 8%."""
     rng = np.random.default_rng(0)

@@ -670,6 +670,11 @@ def reciprocal_rank(ranking: Ranking) -> Any:
     return np.float64(-np.diff(np.append(survives, 0.0)) @ (1.0 / (before + np.arange(1.0, len(survives) + 1.0))))
 
 
+WORTH_OF_PLACE: dict[str, Callable[..., Any]] = {  # of measures of the top, by place (best = 1) among n
+    "ndcg": lambda place, n, k: (place <= k) / np.log2(1.0 + place),
+    "bedroc": lambda place, n, alpha: np.exp(-alpha * place / n),
+    "reciprocal_rank": lambda place, n: 1.0 * (place == 1.0),
+}
 _NEGLIGIBLE = 40.0  # e⁻⁴⁰: what is left of a chance after so many expected positives
 
 

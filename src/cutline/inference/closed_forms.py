@@ -283,14 +283,18 @@ def hit_rate_limits(cut: QuotaCut, level: float) -> Interval:
         root = math.sqrt(max(b * b - 4.0 * a * c, 0.0))
         lows.append(0.0 if h <= 0.0 else max(0.0, (b - root) / (2.0 * a)))
         highs.append(1.0 if h >= 1.0 else min(1.0, (b + root) / (2.0 * a)))
-    return _at_least_exact(min(lows), max(highs), h, k, level)
+    return at_least_exact(min(lows), max(highs), h, k, level)
 
 
-def _at_least_exact(low: float, high: float, share: float, trials: float, level: float) -> Interval:
-    """Limits of a share, at least Clopper and Pearson's next to an end of the range with fewer than five cases."""
-    if 0.0 < share < 0.1 and share * trials < _FEW:
+def at_least_exact(low: float, high: float, share: float, trials: float, level: float) -> Interval:
+    """Limits of a share, at least Clopper and Pearson's next to an end of the range with fewer than five cases.
+
+    Near an end is within a tenth of it, or one case away: Wilson's limit is too close to a single miss of a few trials.
+    """
+    near = max(0.1, 1.5 / max(trials, 1.0))
+    if 0.0 < share < near and share * trials < _FEW:
         low = min(low, limits.clopper_pearson(share * trials, trials, level).low)
-    if 0.9 < share < 1.0 and (1.0 - share) * trials < _FEW:
+    if 1.0 - near < share < 1.0 and (1.0 - share) * trials < _FEW:
         high = max(high, limits.clopper_pearson(share * trials, trials, level).high)
     return Interval(low, high)
 
@@ -335,7 +339,7 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
         # all above the cut are hits, none below: Qrecall is q/prevalence, so that 1/Qrecall, not Qrecall, is a mean
         half = limits.z_of(level) * math.sqrt(variance) / found**2
         low, high = min(low, 1.0 / (1.0 / found + half)), min(1.0, max(high, 1.0 / max(1.0 / found - half, 1.0)))
-    low, high = _at_least_exact(low, high, found, trials, level)
+    low, high = at_least_exact(low, high, found, trials, level)
     left = replace(cut, hits=cut.positives - cut.hits, taken=cut.cases - cut.taken)
     if (1.0 - left.hit_rate) * left.trials < _FEW:
         least, most = (left.taken / cut.positives * limit for limit in hit_rate_limits(left, level))
@@ -433,9 +437,10 @@ def dependent_cut(rows: RowEvidence, taken: float, hits: float, level: float, re
     if sample.weight is not None and min(hits_taken, misses_taken) < 3:
         # A list whose first places are all light positives may yet meet a heavy negative: no surer than with one row of
         # the rarer outcome more, as heavy as the heaviest among the rows that have the first two quotas of cases.
-        order, rare = np.argsort(-score, kind="stable"), positive == (hits_taken < misses_taken)
-        near = order[: int(np.searchsorted(np.cumsum(weight[order]), 2.0 * taken)) + 1]
-        heaviest = float((weight[near][rare[near]] if rare[near].any() else weight[rare]).max(initial=0.0))
+        order, rare = np.argsort(-score), positive == (hits_taken < misses_taken)
+        last = order[min(int(np.searchsorted(np.cumsum(weight[order]), 2.0 * taken)), len(order) - 1)]
+        near = rare & (score >= score[last])  # with all rows of a tie: their order tells nothing
+        heaviest = float(weight[near if near.any() else rare].max(initial=0.0))
     # Variance over rows or clusters relative to that of independent cases of weight 1, times (t/z)²: t has the degrees
     # of freedom of the variance estimate, so that few clusters count for fewer. Where nothing varies (all taken are
     # hits) the ratio is that of the cases taken to the rows or clusters that they come from.

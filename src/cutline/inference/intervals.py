@@ -21,10 +21,10 @@ import numpy as np
 
 from ..catalogue.compute import Computed, compute, why_undefined
 from ..catalogue.declare import Spec
-from ..catalogue.ranks import partial_span
+from ..catalogue.ranks import WORTH_OF_PLACE, partial_span
 from ..errors import InputError
 from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
-from ..quotas import Quotas
+from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking
 from ..sweep import Counts
 from ..types import Floats
@@ -34,6 +34,7 @@ from .closed_forms import (
     FEW_CARRY,
     FEW_POSITIVES,
     LossMoments,
+    at_least_exact,
     auc_interval,
     delta_error,
     hit_rate_limits,
@@ -53,6 +54,7 @@ _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 _NOT_SMOOTH = ("gaps", "hull", "ranking")  # a maximum and a hull move by jumps; any function of the list may
 _NONE_DRAWN = Replicates(math.nan, np.empty(0))
+_PLACES = 1e6  # that are read one by one: those far down a longer list hardly count in a measure of the top
 _UNSEEN = 3.0  # of n negatives, what 3/n of the population has goes unseen in 5% of samples
 _NO_AMOUNTS = "how amounts vary is not known: there are too few cases, or counts have no sums of their squares"
 _NO_REPLICATES = "no interval: replicates of this measure cannot be drawn"
@@ -79,8 +81,38 @@ class IntervalInputs:
 
     @cached_property
     def cells(self) -> Counts:
-        """The four cells at the measure's cut."""
-        return self.computed.cut(self.spec)
+        """The four cells at the measure's cut; of a mean over quotas those of one quota with as many places."""
+        measure, n, (n_pos, n_neg) = self.measure, self.places, (float(self.n_pos), float(self.n_neg))
+        if not self.has_closed_range:
+            return self.computed.cut(self.spec)
+        assert measure.proportion is not None
+        none = Counts(0.0, n, n_pos, n_neg - n)
+        hits = self.value * measure.proportion(none)[1] / (1.0 if measure.scale is None else measure.scale(none))
+        n, hits = (x * (n_pos / hits if hits > n_pos else 1.0) for x in (n, hits))  # beyond the last positive: up to it
+        return Counts(hits, max(n - hits, 0.0), n_pos - hits, max(n_neg - n + hits, 0.0))
+
+    @property
+    def has_closed_range(self) -> bool:
+        """Whether it is a mean over quotas of what has a closed form at one quota."""
+        rows, plain = self.evidence.independent or self.evidence.has_jackknife, self.spec.ties == "expected"
+        plain = plain and isinstance(self.spec.quota, Quotas) and self.measure.proportion is not None
+        return plain and rows and not self.evidence.batched
+
+    @cached_property
+    def places(self) -> float:
+        """Places that carry a measure of the top: as many of equal worth g vary as much, (Σg)²/Σg²; else infinite."""
+        worth, given = WORTH_OF_PLACE.get(self.measure.name), {**self.measure.params, **self.spec.arguments}
+        if self.measure.interval == "partial_area":  # with 50 positives, a TPR from 0.9 on rests on five of them
+            return partial_span(given["fpr"], given["tpr"]) * (self.n_neg if given["tpr"] is None else self.n_pos)
+        if self.spec.quota is not None:
+            sizes, shares = quota_sizes(self.spec.quota, self.ranking.cases)
+            if self.measure.interval == "moving_cut_recall" and self.measure.scale is None:  # hits, not hit rates
+                shares = shares * sizes / (shares @ sizes)
+            return float(1.0 / (shares @ (1.0 / np.maximum.outer(sizes, sizes)) @ shares))
+        if worth is None or given.get("k", 1) is None:
+            return math.inf
+        each = worth(np.arange(1.0, min(self.ranking.cases, _PLACES) + 1.0), self.ranking.cases, **given)
+        return float(each.sum() ** 2 / (each @ each))
 
     @cached_property
     def proportion(self) -> tuple[float, float, float]:
@@ -96,8 +128,8 @@ class IntervalInputs:
     @cached_property
     def trials(self) -> float:
         """Independent cases that could have shown a difference: of those a share is of, or of the smaller class."""
-        one_cut = self.measure.proportion is not None and not isinstance(self.spec.quota, Quotas)
-        cases, units = self.proportion[1] if one_cut else self.smaller_class, self.evidence.units
+        of_share = self.measure.proportion is not None and not isinstance(self.spec.quota, Quotas)
+        cases, units = self.proportion[1] if of_share else min(self.smaller_class, self.places), self.evidence.units
         return max(1.0, min(cases * min(1.0, units / self.ranking.cases), units))
 
     @cached_property
@@ -370,10 +402,19 @@ def hall(inputs: IntervalInputs) -> tuple[Interval, str]:
 
 
 def scaled(inputs: IntervalInputs) -> Interval:
-    """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
-    error, freedom, _ = inputs.spread
-    low, high = limits.range_limits(inputs.value, error, freedom, inputs.level, *inputs.measure.range, inputs.trials)
-    measure, spec = inputs.measure, inputs.spec
+    """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too.
+
+    Where few hits or misses carry a measure of the top, replicates do not show what it may miss: the closed form of one
+    quota with as many places, or Wilson's interval of a share of these places, stands in.
+    """
+    (error, freedom, _), measure, spec = inputs.spread, inputs.measure, inputs.spec
+    if inputs.has_closed_range and min(astuple(inputs.cells)[:4]) < _FEW:
+        return METHODS[measure.interval].make(inputs)[0]
+    share = measure.range == (0.0, 1.0) and measure.interval != "moving_cut_recall" and not inputs.has_closed_range
+    if share and inputs.places <= inputs.n_pos and min(inputs.value, 1.0 - inputs.value) * inputs.trials < _FEW:
+        ends = limits.edge_limits(inputs.value, inputs.trials, inputs.level)
+        return at_least_exact(*ends, inputs.value, inputs.trials, inputs.level)
+    low, high = limits.range_limits(inputs.value, error, freedom, inputs.level, *measure.range, inputs.trials)
     if measure.part == "precision" and inputs.evidence.set_by_design and inputs.evidence.alike_by_class:
         # At a small prevalence the negatives that score highest decide the precision, and the sample may have none of
         # them: three more of its negatives on top of the list, as for the band of the ROC curve.
@@ -500,9 +541,7 @@ def partial_area(inputs: IntervalInputs) -> Interval:
     error, freedom, _ = inputs.spread
     given = {**inputs.measure.params, **inputs.spec.arguments}
     span = partial_span(given["fpr"], given["tpr"])
-    # few cases lie in the part: with 50 positives, a TPR from 0.9 on rests on five of them
-    cases = span * (inputs.n_neg if given["tpr"] is None else inputs.n_pos)
-    freedom = min(freedom, max(cases - 1.0, 2.0))
+    freedom = min(freedom, max(inputs.places - 1.0, 2.0))  # few cases lie in the part
     # on McClish's scale an empty part lies a little below 0.5
     low, high = (0.5 - 0.5 * span / (2.0 - span), 1.0) if given["standardized"] else (0.0, span)
     return limits.range_limits(inputs.value, error, freedom, inputs.level, low, high, inputs.trials)
@@ -549,7 +588,7 @@ METHODS: dict[str, Method] = {
             Method("hull", hull, **_DRAWN, dependent=True, closed=True),
             Method("precision_area", precision_area, **_DRAWN, smooth=True),
             Method("qrecall_area", qrecall_area, **_DRAWN, smooth=True),
-            Method("partial_area", partial_area, **_DRAWN),
+            Method("partial_area", partial_area, **_DRAWN, dependent=True),
             Method("mean_score", mean_score, **_DRAWN),
         )
     },
@@ -600,11 +639,9 @@ def estimate(
             inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
             (low, high), name = method.make(inputs)
             name = f"poisson_{name}" if ranking.weighted and not evidence.has_jackknife else name  # as a stream draws
-            declared = METHODS[spec.measure.interval]
-            plain = spec.ties == "expected" and not ranking.weighted and not isinstance(spec.quota, Quotas)
-            if low == high and settings.interval == "auto" and plain and not declared.resampled:
-                # no replicate differs (every place a hit): the closed form tells more than an interval of no width
-                (low, high), name = declared.make(inputs)
+            if low == high and settings.interval == "auto" and math.isfinite(sum(spec.measure.range)):
+                # no replicate differs (every place a hit): as a share of the places or cases that carry it
+                (low, high), name = limits.edge_limits(inputs.value, inputs.trials, level, spec.measure.range), "wilson"
             undefined = inputs.replicates.undefined
             estimates[spec] = Estimate(str(spec), inputs.value, low, high, level, name, undefined_replicates=undefined)
     return {spec: estimates[spec] for spec in specs}
