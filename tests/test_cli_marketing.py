@@ -183,3 +183,61 @@ def test_scores_above_a_threshold_between_0_and_1_are_noticed() -> None:
         "The threshold 0.5 lies beyond all scores of model (10 to 90): it takes everybody."
     ]
     assert cl.evaluate(y, p / 4).notices == []
+
+
+def test_segments_are_told_one_by_one_after_the_model(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(8), 1200
+    table = pandas.DataFrame({"age": rng.integers(20, 23, n), "contact": rng.choice(["mail", "phone"], n)})
+    table["p"] = rng.permutation(n) / n
+    sharp = np.where(table.contact == "mail", 1.0, 0.1)
+    table["y"] = (rng.random(n) < 0.5 + sharp * (table.p - 0.5)).astype(int)
+    table["day"] = rng.integers(0, 5, n)
+    table.to_csv(path := tmp_path / "calls.csv", index=False)
+    asked = ("evaluate", path, "--label", "y", "--score", "p", *FAST)
+    first, second, *_ = run(*asked, "--by", "contact").stdout.splitlines()
+    assert first.startswith("At a threshold of 0.5, p selects")
+    assert second.count("mail (") + second.count("phone (") == 1
+    assert second.startswith("Clearly different from ")
+    assert " and " in second
+    out = run(*asked, "--by", "age", "--quota", 30).stdout
+    assert out.startswith("One list for all (30 places): age 2")
+    out = run(*asked, "--by", "contact", "--quota", 30, "--batch", "day").stdout
+    assert out.startswith("One list for each batch (30 places in each of 5 batches): ")
+
+
+def test_positives_are_counted_with_their_word(tmp_path: Path) -> None:
+    rows = [f"{'ja' if k % 3 else 'nein'},{k / 40:g}" for k in range(1, 40)]
+    (path := tmp_path / "de.csv").write_text("\n".join(["gekauft,p", *rows]))
+    out = run("evaluate", path, "--label", "gekauft", "--positive", "ja", "--quota", 5, *FAST).stdout
+    assert "of the 26 with ja;" in out
+
+
+def test_uplift_names_its_amount(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(2), 800
+    table = pandas.DataFrame({"mailed": rng.integers(0, 2, n), "p": rng.random(n)})
+    table["spend"] = rng.gamma(2, 20, n).round(2) + 10 * table.mailed
+    table.to_csv(path := tmp_path / "trial.csv", index=False)
+    out = run("uplift", path, "--treated", "mailed", "--outcome", "spend", "--score", "p").stdout
+    assert " more spend than treating nobody" in out
+    assert " more than treating nobody" in " ".join(cl.uplift(table.mailed, table.spend, table.p).sentences())
+
+
+def test_a_labelling_plan_tells_where_its_share_comes_from() -> None:
+    asked = ("label-plan", EXAMPLE, "--score", "logistic", "--budget", 30, "--measure", "qrecall@50")
+    done = run(*asked)
+    assert "positive (the mean of the scores), expect a standard error" in done.stdout
+    assert "rows to label: add -o to_label.csv, or --format csv" in done.stderr
+    assert "positive (as given), expect" in run(*asked, "--prevalence", "20%").stdout
+
+
+def test_extrapolate_tells_what_half_the_loss_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(rng.normal(size=(90, 30)).round(3), columns=[f"c{k}" for k in range(30)])
+    for row in range(90):
+        table.iloc[row, row % 30] += 2.5
+    table.insert(0, "item", [f"c{k % 30}" for k in range(90)])
+    table.to_csv(path := tmp_path / "many.csv", index=False)
+    out = run("extrapolate", path, "--label", "item", "--all", "--classes", "600").stdout
+    assert "; half of the loss comes by about " in out
+    assert "everything" not in out.splitlines()[-1]
+    assert "None" not in out.splitlines()[-1]

@@ -165,7 +165,7 @@ def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
 def test_segments_in_batches_share_one_list_in_each_batch(file: Path) -> None:
     asked = ("evaluate", file, "--score", "p", "--by", "region", "--batch", "month", "--quota", 2)
     told = run(0, *asked, "--all")
-    assert "One list for all, 2 places in each of 12 batches" in told
+    assert "One list for each batch, 2 places in each of 12 batches" in told
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

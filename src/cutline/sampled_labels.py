@@ -135,6 +135,7 @@ class LabelPlan(HasSections, DictResult, TabularResult):
     prevalence: float
     score: NDArray[Any]
     seed: int
+    prevalence_by: str = "as given"
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each row to label."""
@@ -154,10 +155,9 @@ class LabelPlan(HasSections, DictResult, TabularResult):
         planned, even = format_value(self.standard_error), format_value(self.simple_random_error)
         labels = f"{pluralize(len(self.rows), 'row')} of {len(self.inclusion):,}"
         said = (
-            f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive, expect a standard error of "
-            f"about {planned} ({even} if drawn evenly)."
+            f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive ({self.prevalence_by}), expect"
         )
-        return [Section("answer", [said])]
+        return [Section("answer", [f"{said} a standard error of about {planned} ({even} if drawn evenly)."])]
 
 
 @checked(budget=lambda value, name: check_whole(value, name, 1))
@@ -206,7 +206,7 @@ def label_plan(
     rows = KnownLabels(values, nothing, nothing, np.ones(n))
     if budget > n:
         raise InputError("budget", f"is {budget:,}, but there are {n:,} rows", "label at most that many")
-    share = 0.05 if prevalence is None else prevalence
+    share, by = (0.05, "assumed") if prevalence is None else (prevalence, "as given")
     if prevalence is None and scores.are_probabilities:
-        share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5))
-    return LabelPlan(str(spec), *draw_labels(spec, rows, share, budget, seed), values, seed)
+        share, by = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)), "the mean of the scores"
+    return LabelPlan(str(spec), *draw_labels(spec, rows, share, budget, seed), values, seed, by)

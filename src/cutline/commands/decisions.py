@@ -296,7 +296,7 @@ def label_plan(asked: LabelPlanArguments) -> Report:
             write_rows(table, list(range(len(every))), asked.output, added)
             note(f"rows to label: {asked.output}")
         elif asked.form in ("table", "markdown"):
-            note("for the rows and their inclusion: -o to_label.csv, or --format csv")
+            note("rows to label: add -o to_label.csv, or --format csv")
     facts = {"file": asked.file, "score": score}
 
     settings = {"rows": len(every), "budget": asked.budget, "measure": made.measure, "seed": asked.seed}

@@ -136,7 +136,8 @@ def extrapolate(asked: ExtrapolateArguments) -> Report:
     rows = result.to_dicts(**({"top": asked.top} if how else {}))
     facts: dict[str, Any] = {"file": asked.file, **asked.named("label", "groups", "costs", "review")}
     facts |= {"score": list(asked.scores) if compares else next(iter(asked.scores), None), "ties": asked.ties}
-    facts |= {name: getattr(asked, name) for name in meant if name in asked.given or name == "method"}
+    named = [name for name in meant if name != "everything" and (name in asked.given or name == "method")]
+    facts = {name: value for name, value in (facts | asked.named(*named)).items() if value is not None}
     drawn = {"intervals": "none"} if asked.no_intervals else {"level": asked.level, "resamples": asked.resamples}
     settings = {"classes": ",".join(str(row["classes"]) for row in rows), **drawn, "seed": asked.seed}
 

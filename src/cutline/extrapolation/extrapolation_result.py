@@ -551,7 +551,7 @@ class Extrapolation(GrowthResult):
     @property
     def notes(self) -> tuple[Note, ...]:
         """Caveats, including those about the requested numbers of classes."""
-        notes = self.general_notes + far_note(self.k, self.n_classes, "; compare the range over methods")
+        notes = self.general_notes + far_note(self.k, self.n_classes, "; compare the range over methods, with --all or in to_dicts()")
         fitted = self.favorability.accuracy(np.maximum(np.array(self.k, dtype=float) / self.classes_each, 1.0))
         for classes, value in zip(self.k, fitted, strict=True):
             if not 0.0 <= value <= 1.0:
@@ -615,7 +615,7 @@ class Extrapolation(GrowthResult):
         goal = math.ceil((seen.value + at.value) / 2.0 * 20.0 - 1e-9) / 20.0
         if until is None and last > self.n_classes and at.value < goal < seen.value:
             reached = f"{self.classes_until(goal, top=top).value:.2g}"
-            said[0] = f"{said[0][:-1]}; about {float(reached):,.0f} classes keep {goal:.0%}."
+            said[0] = f"{said[0][:-1]}; half of the loss comes by about {float(reached):,.0f} classes ({goal:.0%})."
         if until is not None:
             reach = self.classes_until(until, top=top)
             most = "any number" if math.isinf(reach.high) else f"{reach.high:,.0f}"
@@ -635,14 +635,16 @@ class Extrapolation(GrowthResult):
         for row in self.to_dicts(top=top):
             shown = {"classes": row["classes"], "accuracy": row["accuracy"]}
             wanted = ("low", "high", "methods_low", "methods_high") if detail else ("low", "high")
-            rows.append(shown | {name: row[name] for name in wanted})
+            rows.append(shown | {name.replace("_", " "): row[name] for name in wanted})
         said = self.sentences(top=top, until=until, half_width=half_width)
         yield Section("answer", [*said, Figure("extrapolation", self), Table(rows)])
         yield from self._note_section()
         if detail:
             yield Section("method", [f"Method: {self.method}; seen: {self.seen}"])
         if detail and self.backtest:
-            yield Section("backtest", [Table(self._tried("bias", "risk", "plausible"), "Back-test")])
+            tried = self._tried("bias", "risk", "plausible")
+            rows = [{name.replace("_", " "): value for name, value in row.items()} for row in tried]
+            yield Section("backtest", [Table(rows, "Back-test")])
 
     @property
     def title(self) -> str:

@@ -103,6 +103,8 @@ def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named
     ``named``: the measures are those that were asked for, so it also names those that are not compared.
     """
     moving, judged, found, untested = _moving(seg, keys), set[str](), list[str](), list[str]()
+    # a number alone would be read as one of cases
+    of = "" if len(seg.by) > 1 or any(sign.isalpha() for name in seg for sign in str(name)) else f"{seg.by[0]} "
     shared = sorted(_places(seg, named=named).values(), key=lambda row: -row["places"])
     if shared and seg.shared is not None:
         gets = list[str]()
@@ -111,21 +113,26 @@ def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named
             if about:  # scores came in buckets, and the order inside that of the cut is not known
                 places = f"about {row['places']:,.0f} ({row['places_low']:,.0f} to {row['places_high']:,.0f})"
             share = f" and finds {about}{row['recall']:.0%}{'' if gets else ' of its positives'}"
-            gets.append(f"{row['segment']} gets {places}{share * (row['recall'] == row['recall'])}")
+            gets.append(f"{'' if gets else of}{row['segment']} gets {places}{share * (row['recall'] == row['recall'])}")
         rest = [row["places"] for row in shared[_MOST_LISTED:]]
         gets += [f"{len(rest)} more get {count(sum(rest))}"] if rest else []
-        found.append(f"One list for all ({seg.shared.where}): {', '.join(gets)}.")
+        found.append(f"{_listed(seg.shared)} ({seg.shared.where}): {', '.join(gets)}.")
     if len(seg) > 1:
         compared = seg.compared
         asked = [row for row in compared if row["measure"] in keys]
         steady = [row for row in asked if row["measure"] not in moving] or asked
         tested = dict.fromkeys(name_of(seg.specs[row["measure"]]) for row in steady if row["verdict"] != "not tested")
         apart = [row for row in steady if row["verdict"] in ("higher", "lower")]
-        clear = [f"{row['segment']} ({row['verdict']} {name_of(seg.specs[row['measure']])})" for row in apart]
+        ways: dict[str, dict[str, list[str]]] = {}
+        for row in apart:
+            way = ways.setdefault(row["segment"], {}).setdefault(row["verdict"], [])
+            way.append(name_of(seg.specs[row["measure"]]))
+        each = {name: [f"{verdict} {joined(told)}" for verdict, told in way.items()] for name, way in ways.items()}
+        clear = [f"{name} ({', '.join(told)})" for name, told in each.items()]
         more = f" and {len(clear) - 6} more" if len(clear) > 6 else ""
         if clear:
             judged = {compared.reference, *(row["segment"] for row in apart)}
-            found.append(f"Clearly different from {compared.reference}: {', '.join(clear[:6])}{more}.")
+            found.append(f"Clearly different from {compared.reference}: {of}{', '.join(clear[:6])}{more}.")
         elif tested:
             found.append(f"No segment differs clearly from {compared.reference} in {joined(list(tested))}.")
         else:
@@ -150,8 +157,9 @@ def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named
         found.append(f"Every segment has fewer than {FEW_CASES} cases of a class, so differences may go unnoticed.")
     elif small:
         others = f" and {len(small) - 8} more" if len(small) > 8 else ""
-        found.append(f"Too few cases to judge: {', '.join(small[:8])}{others}.")
-    return [*found, *facts, *untested]
+        found.append(f"Too few cases to judge: {of}{', '.join(small[:8])}{others}.")
+    first = 0 if shared else 1  # the answer about all rows, where no places are shared out
+    return [*facts[:first], *found, *facts[first:], *untested]
 
 
 def _places(seg: Segments, *, named: bool) -> dict[str, Any]:
@@ -177,15 +185,17 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
         moving = _moving(seg, keys)
         keys = [key for key in keys if key not in moving]
     shared, rows = _places(seg, named=named), []
-    for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
+    every = [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]
+    for name, ev in every:
         row: dict[str, Any] = {"": name, "rows": f"{ev.facts['rows']:,}"}
         if "share_positive" in ev.facts:
             row["positive"] = percentage(ev.facts["share_positive"])
         for k, key in enumerate(keys):
             spec, e = seg.specs[key], ev.estimates[key]
             row[title_of(spec, getattr(ev, "threshold", None))] = written(spec, e.value)
-            if k < (2 if named else 1) and e.level == e.level:
-                row[f"{e.level * 100:.4g}% interval" + " " * k] = with_interval(spec, e)
+            levels = [of.estimates[key].level for _, of in every if of.estimates[key].level == of.estimates[key].level]
+            if k < (2 if named else 1) and levels:
+                row[f"{levels[0] * 100:.4g}% interval" + " " * k] = with_interval(spec, e)
         if shared:
             if ev is seg.overall:
                 point = seg.overall.at(quota=seg.overall.quota)
@@ -196,8 +206,7 @@ def short_segment_rows(seg: Segments, keys: Sequence[str], *, named: bool) -> li
             for head in ("hit_rate", "recall"):
                 row[head.replace("_", " ")] = "" if mine[head] != mine[head] else f"{mine[head]:.0%}"
         rows.append(row)
-    columns = dict.fromkeys(name for row in rows for name in row)
-    return [{name: row.get(name, "") for name in columns} for row in rows]
+    return rows
 
 
 def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table | str]:
@@ -231,6 +240,10 @@ def _wide_tables(seg: Any, keys: Sequence[str]) -> Iterator[Table | str]:
         yield Table(rows, f"Against {seg.compared.reference}, strongest evidence first")
 
 
+def _listed(shared: SharedList) -> str:
+    return "One list for each batch" if shared.batches else "One list for all"
+
+
 def _one_list(shared: SharedList) -> Section:
     """Who gets the places of one list for all."""
     forms = {"hit_rate": ".1%", "recall": ".1%", "fpr": ".1%", "selection_ratio": ".2f"}
@@ -248,7 +261,7 @@ def _one_list(shared: SharedList) -> Section:
         }
         for row in shared
     ]
-    return Section("one_list", [Table(rows, f"One list for all, {shared.where}"), shared.sentence])
+    return Section("one_list", [Table(rows, f"{_listed(shared)}, {shared.where}"), shared.sentence])
 
 
 def short_model_rows(found: Any, key: str) -> list[dict[str, Any]]:

@@ -418,7 +418,7 @@ def of_positives(ev: Evaluation, number: str) -> str:
     """A number of positives by the name of their label, where that is a word."""
     if not ev.positive_name:
         return f"{number} positive{'' if number == '1' else 's'}"
-    return f"{number} with {ev.positive_name}" if " = " in ev.positive_name else f"{number} {ev.positive_name}"
+    return f"{number} with {ev.positive_name}"
 
 
 def _one_class(ev: Evaluation) -> bool:
