@@ -627,7 +627,7 @@ def test_a_segment_is_not_both_judged_and_too_small_to_judge() -> None:
 def test_what_could_not_be_compared_is_told_last_and_shortly() -> None:
     ev = cl.evaluate(Y, P, by=DAY, batch=DAY, quota=5, n_resamples=50)
     sentences = next(iter(ev.segments.sections())).sentences
-    assert sentences[0].startswith("One list for all (5 places in each of ")
+    assert sentences[0].startswith("One list for each batch (5 places in each of ")
     assert sentences[-1] == "Nothing could be compared between segments: a segment has no interval."
 
 
