@@ -454,7 +454,9 @@ class SwapSet(HasSections, DictResult):
 
     def sections(self) -> list[Section]:
         """What changes in one sentence, and both sides."""
-        return [Section("answer", [f"{self.summary}.", self.sides, *[_IN_BUCKETS] * self.in_buckets])]
+        rows = [{**row, "cases": count(row["cases"]), "hits": count(row["hits"])} for row in self.sides]
+        sides = Table(rows, self.sides.title)
+        return [Section("answer", [f"{self.summary}.", sides, *[_IN_BUCKETS] * self.in_buckets])]
 
     @property
     def summary(self) -> str:

@@ -21,7 +21,7 @@ from ..ranking import membership
 from ..sources.arrays import as_column, as_numbers, check_negatives, is_positive
 from ..sources.given_columns import read_columns
 from ..sources.rules import LARGEST_SUMMED
-from ..table import ByMeasure, DictResult, Figure, HasReport, Section, Table, format_value, p_value, pluralize, values_of, with_minus
+from ..table import ByMeasure, DictResult, Figure, HasReport, Section, Table, p_value, pluralize, values_of
 from ..types import Floats, Label, Labels, Scores, TableSource
 from ..validate import check_columns, check_models, checked
 from ..verdict import Models, percent
@@ -39,14 +39,10 @@ _MEANINGS = {
 }
 
 
-def _cell(value: float) -> str:
-    """A value in a table, a large one in whole units."""
-    return with_minus(f"{value:,.0f}") if abs(value) >= 1000.0 else format_value(value)
-
-
-def _within(e: Estimate) -> str:
-    """The interval of a value in a table."""
-    return f"{_cell(e.low)} to {_cell(e.high)}" if e.low == e.low else ""
+def _cells(e: Estimate) -> list[str]:
+    """A value and its interval in a table: with two digits more than in a sentence."""
+    value, low, high = (amount(x, (e.high - e.low) / 100.0) for x in (e.value, e.low, e.high))
+    return [value, f"{low} to {high}" if e.low == e.low else ""]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,8 +139,9 @@ class Uplift(HasReport, DictResult, ByMeasure):
     def sections(self, **options: Any) -> list[Section]:
         """The answer in words, the gain by number of cases treated, and the measures."""
         rows = [
-            {"measure": key, "value": _cell(e.value), "interval": _within(e), "note": _MEANINGS[key.partition("@")[0]]}
+            {"measure": key, "value": value, "interval": within, "note": _MEANINGS[key.partition("@")[0]]}
             for key, e in self.estimates.items()
+            for value, within in [_cells(e)]
         ]
         treated = int(self.sums.trial.treated.sum())
         trial = f"The trial has {pluralize(treated, 'treated row')} and {pluralize(self.sums.n - treated, 'control')}."
@@ -214,14 +211,16 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
         """The answer in words, the gains by number of cases treated, the measures and the differences."""
         rows, pairs = [], []
         for key in self.first.estimates:
-            each = {name: f"{_cell(one[key].value)} ({_within(one[key])})".replace(" ()", "") for name, one in self.items()}
+            cells = {name: _cells(one[key]) for name, one in self.items()}
+            each = {name: f"{value} ({within})" if within else value for name, (value, within) in cells.items()}
             rows.append({"measure": key, **each, "note": _MEANINGS[key.partition("@")[0]]})
         for row in self.differences:
-            gap, level = Estimate("", row["difference"], row["low"], row["high"]), f"{percent(self.settings.level)} interval"
-            shown = {"a": row["a"], "b": row["b"], "measure": row["measure"], "difference": _cell(gap.value)}
-            pairs.append({**shown, level: _within(gap), "p": p_value(row["p_adjusted"]), "reading": row["reading"]})
+            gap, within = _cells(Estimate("", row["difference"], row["low"], row["high"]))
+            shown = {**{name: row[name] for name in ("a", "b", "measure")}, "difference": gap, "interval": within}
+            pairs.append({**shown, "p": p_value(row["p_adjusted"]), "reading": row["reading"]})
+        tables = Table(rows, "Measures"), Table(pairs, self.differences.title)
         answer = Section("answer", [*self.sentences(), Figure("uplift", list(self.values()))])
-        return [answer, Section("measures", [Table(rows, "Measures")]), Section("pairs", [Table(pairs, self.differences.title)])]
+        return [answer, Section("measures", tables[:1]), Section("pairs", tables[1:])]
 
 
 @overload
