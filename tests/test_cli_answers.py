@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,3 +148,51 @@ def test_a_plan_says_what_to_expect_in_round_numbers(tmp_path: Path) -> None:
     assert shown["expected"] == amount(plan.expected_profit, plan.profit.high - plan.profit.low)
     assert plan.expected_profit == plan.profit.value - plan.optimism
     assert plan.plot().get_ylabel() == "profit"
+
+
+def test_a_picture_answers_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from click.testing import CliRunner
+
+    from cutline.commands.group import cli
+    from cutline.present import plots
+
+    drawn, real = [], plots.plot
+
+    def plot(result: Any, kind: str, **options: Any) -> None:
+        if kind == "batches":  # which need a number of places
+            real(result, kind, **options)
+        drawn.append(kind)
+
+    monkeypatch.setattr(plots, "plot", plot)
+    rng = np.random.default_rng(1)
+    y = rng.random(200) < 0.4
+    p, q = (np.clip(0.4 + 0.3 * (y - 0.4) + 0.1 * rng.normal(size=200), 0.01, 0.99) for _ in range(2))
+    rows = np.column_stack([y, p, q, np.arange(200) % 4, rng.random(200)])
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, rows, delimiter=",", header="y,p,q,day,amount", comments="", fmt="%.6g")
+    one = ["evaluate", path, "--label", "y", "--score", "p"]
+    two = ["compare", path, "--label", "y", "--score", "p", "--score", "q"]
+    for asked, kind in (
+        ([*one], "roc"),
+        ([*one, "--calibration"], "calibration"),
+        ([*one, "--quota", 20], "found"),
+        ([*one, "--quota", 20, "--list-size", 900], "list_size"),
+        ([*one, "--quota", 5, "--batch", "day"], "batches"),
+        ([*one, "--batch", "day"], "roc"),
+        ([*one, "--quota", 20, "--worth", "amount"], "forest"),
+        ([*one, "--quota", 20, "--by", "day"], "segments"),
+        ([*two, "--cost-fp", 1, "--cost-fn", 4], "expected_cost"),
+        ([*two, "--cost-fp", 1, "--cost-fn", 4, "--plot-kind", "gain"], "gain"),
+    ):
+        words = [*asked, "--plot", tmp_path / "x.png", *FAST]
+        done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        assert drawn[-1] == kind, asked
+
+
+def test_unknown_kinds_of_plots_are_listed_once(tmp_path: Path) -> None:
+    said = refused(*ONE, "--plot", tmp_path / "x.png", "--plot-kind", "xyz")
+    kinds = said.partition("choose one of ")[2].split(", ")
+    assert "calibration" in kinds
+    assert len(kinds) == len(set(kinds))

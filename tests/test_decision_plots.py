@@ -59,7 +59,7 @@ def test_bands_of_decision_curves_say_what_they_hold(data, kind: str) -> None:
     plt.close(ax.figure)
     from cutline.present.figures import cost_chart
 
-    assert "band for each point by itself" in cost_chart({0: ev.decision_curve()}, kind=kind, at=None).svg()
+    assert "band for each point by itself" in cost_chart({0: ev.decision_curve()}, kind=kind).svg()
 
 
 def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
@@ -70,7 +70,7 @@ def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
     ax = v.plot()
     for spec in v.specs:
         values = np.array(v.marks.column(str(spec)), float)
-        drawn = next(line for line in ax.lines if line.get_label() == str(spec)).get_ydata()
+        drawn = next(line for line in ax.lines if line.get_label().startswith(f"{spec}, best ")).get_ydata()
         best = np.nanargmin(values) if spec.better == "lower" else np.nanargmax(values)
         assert drawn[best] == 1.0
         assert drawn[np.nanargmax(values) if spec.better == "lower" else np.nanargmin(values)] == 0.0

@@ -18,7 +18,7 @@ import cutline as cl
 from cutline.commands.evaluate import COMMAND_LINE
 from cutline.errors import InputError
 from cutline.present.charts import Chart, nice_ticks, short
-from cutline.present.figures import quota_stops
+from cutline.present.figures import cost_chart, quota_stops
 from cutline.present.page import TOLERANCE, at_stops, explorer_data, page, quota_chart, write_page, written_out
 from cutline.table import Table
 
@@ -419,6 +419,31 @@ def test_a_question_about_costs_or_segments_is_answered_first_and_no_quota_is_in
     assert answer is not None
     assert not re.search(r"\d places?", answer[1])
     assert segments.index('<section id="segments"') < segments.index('id="explorer"')
+
+
+def test_charts_of_costs_have_the_unit_of_the_answer_and_each_models_own_cut() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.random(300) < 0.3
+    models = {name: np.clip(0.3 + 0.4 * (y - 0.3) + 0.15 * rng.normal(size=300), 0.01, 0.99) for name in ("a", "b")}
+    cmp = cl.compare(y, models, n_resamples=20)
+    best = cmp.cheapest(cost_fp=1.5, cost_fn=18.5)
+    curves = {k: ev.decision_curve() for k, ev in enumerate(cmp.values())}
+    for kind in ("expected_cost", "net_benefit"):
+        chart = cost_chart(curves, kind=kind, prices=(1.5, 18.5), cheapest=best)
+        dots = [(mark.x, mark.y) for mark in chart.marks if mark.shape == "point"]
+        assert [x for x, _ in dots] == [1.5 / 20] * 2
+        lost = sorted([best.apparent, best.others[0]["apparent_cost"]])
+        there = lost if kind == "expected_cost" else [y.mean() - cost / 18.5 for cost in lost]
+        assert sorted(value for _, value in dots) == pytest.approx(sorted(there))
+        assert "at a model's own cheapest cut" in chart.words
+    line = next(mark for mark in chart.marks if mark.words == "everyone")
+    assert line.y[6] == pytest.approx(y.mean() - (1 - y.mean()) * 0.07 / 0.93)
+    costs = cost_chart(curves, kind="expected_cost", prices=(1.5, 18.5), cheapest=best)
+    everyone = next(mark for mark in costs.marks if mark.words == "everyone")
+    assert everyone.y[6] == pytest.approx(20 * 0.07 * (1 - y.mean()))
+    text = page(cmp, cost_fp=1.5, cost_fn=18.5)
+    assert "add up to 20." in text
+    assert re.search(r'<div class="legend">.*?</div><span>', text, re.DOTALL)  # no caption runs into the names
 
 
 def test_bands_stay_within_the_places_and_the_positives(sample: Any) -> None:

@@ -14,7 +14,7 @@ import cutline as cl
 from cutline.commands.group import cli
 from cutline.present import render, words
 from cutline.present.page import page
-from cutline.table import Figure, Section, Table
+from cutline.table import Figure, Section, Table, count, text_table
 
 SENTENCE = "A sentence that was added in one place."
 
@@ -109,3 +109,33 @@ def test_text_leaves_pictures_out() -> None:
 
 def test_a_note_on_a_star_is_no_item_of_a_list_in_markdown() -> None:
     assert render.as_markdown([Section("note", ["* best value here"])]) == r"\* best value here"
+
+
+def test_a_narrow_table_keeps_the_names_of_its_rows_and_the_room_of_a_group_is_used() -> None:
+    rows = [{"method": f"method {k}", "error": 0.5, "reason": "many words " * 8} for k in range(2)]
+    assert "method 1" in text_table(rows, list(rows[0]), width=60)
+    assert "(hidden" not in text_table(rows, list(rows[0]), width=60)
+    pairs = [
+        {"measure": f"average_precision_{k}", "models": "logit − boost", "difference": "0.0137", "p (Holm)": "0.329"}
+        for k in range(2)
+    ]
+    lines = text_table(pairs, list(pairs[0]), group="measure", width=44).splitlines()
+    assert sum("logit − boost" in line for line in lines) == 2  # each on one line
+    assert "p (Holm)" in lines[0]
+    assert "average_precision_1" in lines
+    heads = {"recall at the threshold": "25.5%", "false positive rate at 0.5 ↓": "2.27%", "interval": "0.77 to 0.83"}
+    lines = text_table([heads], list(heads), width=42).splitlines()
+    assert next(k for k, line in enumerate(lines) if "─" in line) == 3  # heads share the lines that they need
+
+
+def test_columns_keep_their_order_whatever_the_first_segment_has() -> None:
+    y = [1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]
+    p = [0.95, 0.9, 0.2, 0.8, 0.4, 0.3, 0.6, 0.7, 0.5, 0.55, 0.35]
+    seg = cl.evaluate(y, p, by=["A0", *"aaaaaa", *"bbbb"], quota=3, n_resamples=20).segments
+    assert "| ROC AUC | 95% interval | places |" in seg.to_markdown()
+    head = next(line for line in repr(seg).splitlines() if "ROC AUC  " in line)
+    assert head.index("ROC AUC") < head.index("95% interval") < head.index("places")
+
+
+def test_counts_below_zero_are_written_with_a_minus_and_no_zero_is_negative() -> None:
+    assert [count(x) for x in (-3.26, -0.04, -1234.0, 4.35)] == ["−3.3", "0.0", "−1,234", "4.4"]

@@ -506,7 +506,8 @@ def count(value: float) -> str:
     if not math.isfinite(value):
         return format_value(float(value))
     # a half rounds up, as readers do: 20 · 87 / 400 is 4.4, though its float lies below 4.35
-    return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value + 1e-9:,.1f}"
+    text = f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value + 1e-9:,.1f}"
+    return with_minus("0.0" if text == "-0.0" else text)
 
 
 def pluralize(value: float, one: str, many: str = "") -> str:
@@ -594,24 +595,27 @@ def text_table(
     right = {name for name in columns if all(map(_is_number, (row.get(name) for row in rows)))}
     heads = {name: clean(name, in_line=True) for name in columns}
     widths = {name: max(map(len, [heads[name], *cells[name]])) for name in columns}
-    shown, left_out = list(columns), []
-    excess = 0 if width is None else sum(widths[name] + 2 for name in shown) - 2 - width
+    shown, left_out, headed, full = list(columns), [], False, dict(widths)
+    room = math.inf if width is None else width + 2
+    excess = sum(widths[name] + 2 for name in shown) - room
     for spare in _SPARE:
-        if excess > 0 and spare in shown and len(shown) > 2:
+        if excess > 0 and spare in shown[1:] and len(shown) > 2:  # the first column names the rows
             shown.remove(spare)
             left_out.append(spare)
             excess -= widths[spare] + 2
-    for least in (None, 3):  # at last, heads of numbers are broken inside their words
-        for name in sorted(shown, key=lambda name: (name not in right, -widths[name])):  # heads of numbers first
-            if excess > 0 and (name in right or least is None):
-                whole = cells[name] if name in right else [word for cell in cells[name] for word in cell.split()]
-                whole = [*whole, *(word[:least] for word in heads[name].split())]
-                narrow = max([widths[name] - excess, *map(len, whole)])
-                excess -= widths[name] - narrow
-                widths[name] = narrow
-    headed = excess > 0 and group in shown[1:] + shown[:-1]
-    if headed:  # a line of its own above its rows
-        shown.remove(group)
+    # heads of numbers first, then words; without the column of the group; at last, heads are broken inside their words
+    for k, (least, numbers) in enumerate([(None, True), (None, False)] * 2 + [(3, True)]):
+        if k == 2 and excess > 0 and group in shown[1:] + shown[:-1]:
+            shown.remove(group)  # a line of its own above its rows
+            headed, widths = True, full
+            excess = sum(widths[name] + 2 for name in shown) - room
+        floor = {}
+        for name in [name for name in shown if (name in right) == numbers]:
+            whole = cells[name] if numbers else " ".join(cells[name]).split()
+            floor[name] = max(map(len, [*whole, *(word[:least] for word in heads[name].split())]), default=0)
+        while excess > 0 and (wide := [name for name in floor if widths[name] > floor[name]]):
+            widths[max(wide, key=widths.__getitem__)] -= 1
+            excess -= 1
     lines: list[str | dict[str, str]] = [title] if title else []
     lines += [heads, "  ".join("─" * widths[name] for name in shown)]
     for k in range(len(rows)):

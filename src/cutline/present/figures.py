@@ -592,10 +592,17 @@ def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
 
 
 def segments_frame(result: Any, *, measure: str | None = None) -> Table:
-    """The values of a measure by segment and model, and of all rows."""
+    """The values of a measure by segment and model, and of all rows; by default of one list for all, if it has one."""
     if not hasattr(result, "by"):
         raise InputError(None, "this plot shows segments", "evaluate or compare with {by}, and plot .segments")
     models = getattr(result, "models", None) or {result.overall.name: result}
+    one_list = getattr(result, "shared", None) if measure is None and getattr(result.overall, "quota", None) else None
+    if one_list is not None:
+        key, whole = f"recall in one list of {one_list.where}", result.overall.at(quota=result.overall.quota)
+        parts = [(row["segment"], row["cases"], row["recall"]) for row in one_list]
+        shown = [*parts, (None, result.overall.facts["rows"], whole.recall)]
+        known = {"model": result.overall.name, "measure": key, "low": math.nan, "high": math.nan}
+        return Table([{**known, "segment": name, "rows": n, "value": value} for name, n, value in shown], key)
     first = next(iter(models.values()))
     keys = first.chosen() if measure is None else first.chosen([measure])
     key = "roc_auc" if "roc_auc" in keys else keys[0]  # it moves neither with the size nor with the positives
@@ -774,8 +781,8 @@ def cost_chart(
 ) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody.
 
-    ``result`` may also be decision curves by the number that gives their colour; ``prices``: what a false positive and
-    a false negative cost, for a line where they lie and costs in their unit; ``cheapest``: dots at the models' own cuts.
+    ``result`` may also be decision curves by the number that gives their colour. ``prices``: what a false positive and
+    a false negative cost, for a line there and costs in their unit; ``cheapest`` adds dots at the models' own cuts.
     """
     known = isinstance(result, dict)
     decisions = result if known else {k: ev.decision_curve() for k, ev in enumerate(models_of(result))}
@@ -818,7 +825,7 @@ def cost_chart(
     if prices is not None:
         at = prices[0] / sum(prices)
         chart.line([at, at], ends, "#808080")
-        for k, c in decisions.items():
+        for k, c in sorted(decisions.items(), key=lambda of: -own.get(of[1].name, math.inf)):  # the cheapest on top
             lost, positive = own.get(c.name, math.nan), first.treat_none_cost[0] / (1.0 - first.x[0])
             chart.point(at, positive - lost / prices[1] if benefit else lost, colour(k))
     return chart

@@ -116,7 +116,7 @@ def draw_chart(ax: Any, chart: Chart) -> None:
 def check_kind(kind: Any, kinds: Collection[str] | None = None) -> None:
     """Raise an error for an unknown plot; of all kinds by default, as the command line takes them."""
     argument = "kind" if kinds is not None else "plot_kind"
-    kinds = (*KINDS, *_OF_CLASSES) if kinds is None else kinds
+    kinds = tuple({**dict.fromkeys(KINDS), **_OF_CLASSES}) if kinds is None else kinds
     if kind not in kinds:
         near = difflib.get_close_matches(str(kind), kinds, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(kinds)}"
