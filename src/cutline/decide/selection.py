@@ -68,10 +68,10 @@ class Selection:
         done = {"random": "drawn at random", "expand": "all of them taken", "shrink": "none of them taken"}[self.ties]
         if self.batches is None:
             if self.tied == 0:
-                return f"{len(self)} chosen; no tie at the cut"
+                return f"{len(self):,} chosen; no tie at the cut"
             done = f"{self.taken_of_tied} of them {done}" if self.ties == "random" else done
             places = pluralize(self.quota, "place")
-            return f"{len(self)} chosen for {places}; {self.tied} tied at {self.threshold:g}: {done}"
+            return f"{len(self):,} chosen for {places}; {self.tied:,} tied at {self.threshold:g}: {done}"
         quota = f"{100 * self.quota:.4g}%" if isinstance(self.quota, float) else f"{self.quota:,}"
         note = f"{len(self):,} chosen, {quota} of each of {pluralize(len(self.batches), 'batch', 'batches')}"
         split = sum(row["tied"] > 0 for row in self.batches)
@@ -449,7 +449,7 @@ class Screening(HasSections, DictResult):
         r = self.recall
         within = f"{percentage(r.low)} to {percentage(r.high)}"
         summary = f"The stages keep {percentage(r.value)} of the positives ({r.level:.0%} interval {within})"
-        return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:.6g}"
+        return summary if self.cost == 0 else f"{summary} at a cost of {self.cost:,.6g}"
 
     def sections(self) -> list[Section]:
         """What is kept in the end, and stage by stage: what ``stages`` has, without what follows from the rest."""

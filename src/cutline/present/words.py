@@ -605,7 +605,7 @@ def measure_rows(ev: Any) -> list[dict[str, Any]]:
         row["value"] = format_value(e.value)
         if level is not None:
             row |= {f"{level * 100:.4g}% interval": ends(e.low, e.high), "method": e.method}
-        rows.append({**row, "note": e.reason or "; ".join(filter(None, notes))})
+        rows.append({**row, "note": e.reason or "; ".join(dict.fromkeys(filter(None, notes)))})
     return rows
 
 
