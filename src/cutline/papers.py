@@ -139,16 +139,9 @@ class SelectionPower(HasSections):
         rows = []
         for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
             share, one = self.picked[:, k], self[self.measures[k]]
-            rows.append(
-                {
-                    "measure": one.name,
-                    "picks the better": one.value,
-                    **one.interval._asdict(),
-                    "worst round": float(share.min()),
-                    "perfect rounds": int((share == 1.0).sum()),
-                    "undecided": float(self.undecided[:, k].mean()),
-                }
-            )
+            row = {"measure": one.name, "picks the better": one.value, **one.interval._asdict()}
+            row |= {"worst round": float(share.min()), "perfect rounds": int((share == 1.0).sum())}
+            rows.append({**row, "undecided": float(self.undecided[:, k].mean())})
         return Table(rows, f"How often each measure picks {self.better} ({pluralize(len(self.picked), 'round')})")
 
     def sections(self) -> list[Section]:
@@ -229,10 +222,7 @@ def selection_power(
     every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
 
     def judge_round(seed: np.random.SeedSequence) -> dict[str, dict[Spec, Floats]]:
-        """Train, draw, score and judge: by model and measure, a value for each test set.
-
-        The training and the test cases have random numbers of their own.
-        """
+        """Train, draw, score and judge: by model and measure, a value for each test set."""
         for_training, for_testing = (np.random.default_rng(child) for child in seed.spawn(2))
         scorers = check_models(models(for_training) if callable(models) else models, "models")
         drawn = simulate(for_testing, n_sets * set_size)
@@ -324,7 +314,6 @@ def model_samples(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -
 
 def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]) -> dict[Spec, Floats]:
     """The values of specs on many test sets of one size: a row of ``positive`` and ``score`` is a test set."""
-
     sets, size = score.shape
     extremes = np.array([score.max(), score.min()])
     values: dict[Spec, Floats] = {}
@@ -332,21 +321,13 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
         out = np.zeros((sets, reading.request.width))
         thresholds = np.array(reading.request.thresholds, dtype=np.float64)
         ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
-        compiled.sum_sets(
-            score,
-            positive,
-            ties,
-            thresholds,
-            kernel_request(reading.request, extremes, size, whole=True, most=size),
-            out,
-        )
+        request = kernel_request(reading.request, extremes, size, whole=True, most=size)
+        compiled.sum_sets(score, positive, ties, thresholds, request, out)
         read = (np.broadcast_to(np.asarray(v, dtype=np.float64), sets) for v in reading.values(out))
         values.update(zip(reading.specs, read, strict=True))
     for spec in specs:
         if spec.measure.part == "ranking":  # read set by set
-            by_set = (
-                compute([spec], rank(make_sample(y, s))).values[spec] for y, s in zip(positive, score, strict=True)
-            )
+            by_set = (_read([spec], y, s)[spec] for y, s in zip(positive, score, strict=True))
             values[spec] = np.fromiter(by_set, np.float64, sets)
     return values
 
@@ -442,16 +423,11 @@ def selector_differences(
     second = make_sample(y_true, second_score, pos_label=pos_label)
     y = first.positive.astype(np.float64)
     correct = float(((second.score > threshold).astype(float) - (first.score > threshold)) @ (2 * y - 1))
-
-    gained = (_pairs_won(y, second.score) - _pairs_won(y, first.score)) / 2.0
-    return SelectorDifferences(correct, gained)
+    return SelectorDifferences(correct, (_pairs_won(y, second.score) - _pairs_won(y, first.score)) / 2.0)
 
 
 def _pairs_won(y: NDArray[np.float64], score: NDArray[Any]) -> float:
-    """Pairs of a positive and a negative that a score orders rightly, less those that it orders wrongly.
-
-    Only such pairs count in the sums over pairs of cases; sorting the negatives finds them without a table of pairs.
-    """
+    """Pairs of a positive and a negative that a score orders rightly, less those that it orders wrongly."""
     positive = y > 0
     negatives = np.sort(score[~positive])
     below = np.searchsorted(negatives, score[positive], side="left")
@@ -590,9 +566,8 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         wanted = self.order[: self.voters]
         missing = [name for name in wanted if name not in models]
         if missing:
-            raise InputError(
-                "models", f"lacks {show(missing[0])}, one of the {self.voters} that vote", "add its scores"
-            )
+            why = f"lacks {show(missing[0])}, one of the {self.voters} that vote"
+            raise InputError("models", why, "add its scores")
         columns = []
         for name in wanted:
             scores, low, high = as_numbers(models[name], f"models[{name!r}]")
@@ -705,27 +680,15 @@ def selective_voting(
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
     fixed, how_drawn = None if order_on is None else order, (folds, level, n_resamples, seed)
     voters, on_folds, expected, optimism = _choose_voters(case, by, fixed, judge, *how_drawn)
-    return SelectiveVoting(
-        [names[k] for k in order],
-        Table(rows, "Selective voting"),
-        specs,
-        str(judge),
-        voters,
-        expected,
-        optimism,
-        on_folds,
-        (int(positive.sum()), int((~positive).sum())),
-        means[voters - 1],
-    )
+    chosen = str(judge), voters, expected, optimism, on_folds
+    classes, table = (int(positive.sum()), int((~positive).sum())), Table(rows, "Selective voting")
+    return SelectiveVoting([names[k] for k in order], table, specs, *chosen, classes, means[voters - 1])
 
 
 def _choose_voters(
     case: _Case, by: Spec, fixed: list[int] | None, judge: Spec, folds: int, level: float, n_resamples: int, seed: int
 ) -> tuple[int, Table, Estimate | None, float]:
-    """The best X on rows that had no part in ordering the models, the marks of all X there, and what to expect of it.
-
-    The last two are the mark without the optimism of the choice, and that optimism; None where a class is too small.
-    """
+    """The best X on held-out rows, the marks of all X there, the best one's without its optimism, and that optimism."""
     positive, n = case.positive, len(case.positive)
     sides = [np.flatnonzero(side) for side in (positive, ~positive)]
     folds = min([folds, *(len(side) for side in sides)])
@@ -746,8 +709,7 @@ def _choose_voters(
     drawn = np.random.default_rng([seed, 12]).integers(0, n, (n_resamples, n))
     seen = positive[drawn].sum(axis=1)
     drawn = drawn[(seen > 0) & (seen < n)]
-    honest = []
-    values = np.empty((len(held), 0))
+    honest, values = [], np.empty((len(held), 0))
     if len(drawn):
         sets = np.ascontiguousarray(positive[drawn])
         values = np.array([judge_sets(sets, np.ascontiguousarray(scores[drawn]), [judge])[judge] for scores in held])
@@ -764,8 +726,7 @@ def _choose_voters(
         if judge.quota is not None:
             scaled = replace(judge, quota=max(1, round(resolve_quota(judge.quota, n) * len(outside) / n)))
         honest.append(_read([scaled], positive[outside], held[int(np.nanargmax(worth)), outside])[scaled])
-    judged = np.array(honest)
-    judged = judged[~np.isnan(judged)]
+    judged = np.array([value for value in honest if value == value])
     if len(judged) < 2:
         return best + 1, marks, Estimate(str(judge), float(on_folds[best])), float("nan")
     value = float(judged.mean())
