@@ -14,15 +14,8 @@ from .catalogue.declare import parse_measure
 from .errors import InputError, different_lengths
 from .estimate import Settings
 from .evaluation import Evaluation, choose_specs, obstacle_of
-from .inference.known_labels import (
-    KnownLabels,
-    audit_estimates,
-    audited,
-    cut_edges,
-    draw_labels,
-    is_algebra,
-    unreachable,
-)
+from .inference import known_labels as audits
+from .inference.known_labels import KnownLabels, is_algebra
 from .quotas import Quotas, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
 from .sources.frames import lacking_cells, taken_cells
@@ -58,10 +51,10 @@ def evaluate_sampled_labels(
         elif spec.measure.part == "cut" and not is_algebra(spec):
             obstacles[spec] = "estimated labels do not have the spread of real ones"
     if measures is None and (rows.inclusion == 0.0).any():
-        raise unreachable(rows, "the whole list")
-    estimates = audit_estimates(specs, rows, obstacles, settings)
+        raise audits.unreachable(rows, "the whole list")
+    estimates = audits.audit_estimates(specs, rows, obstacles, settings)
     quotas = () if quota is None else quota_sizes(quota, float(len(rows)))[0]
-    evidence = audited(rows, cut_edges(rows, quotas), level)  # for curves, and pages that show the quota
+    evidence = audits.audited(rows, audits.cut_edges(rows, quotas), level)  # for curves, and pages that show the quota
     return Evaluation(
         name,
         evidence,
@@ -139,10 +132,8 @@ class LabelPlan(HasSections, DictResult, TabularResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each row to label."""
-        return [
-            {"row": int(row), "score": float(self.score[row]), "inclusion": float(self.inclusion[row])}
-            for row in self.rows
-        ]
+        score, inclusion = self.score, self.inclusion
+        return [{"row": r, "score": float(score[r]), "inclusion": float(inclusion[r])} for r in self.rows.tolist()]
 
     def to_dict(self) -> dict[str, Any]:
         """The plan with its rows."""
@@ -209,4 +200,4 @@ def label_plan(
     share, by = (0.05, "assumed") if prevalence is None else (prevalence, "as given")
     if prevalence is None and scores.are_probabilities:
         share, by = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)), "the mean of the scores"
-    return LabelPlan(str(spec), *draw_labels(spec, rows, share, budget, seed), values, seed, by)
+    return LabelPlan(str(spec), *audits.draw_labels(spec, rows, share, budget, seed), values, seed, by)

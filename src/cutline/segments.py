@@ -19,6 +19,7 @@ from .decide.selection import SharedList, share_list
 from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluate_part
+from .inference import segment_tests
 from .inference.batch_rows import BatchRows
 from .inference.bucket_bounds import Buckets
 from .inference.closed_forms import FEW_CASES
@@ -27,15 +28,7 @@ from .inference.evidence import RowEvidence
 from .inference.intervals import read_together
 from .inference.limits import effective_size, z_of
 from .inference.paired import RowPairs, holm
-from .inference.segment_tests import (
-    SharedUnits,
-    first_change,
-    fit_slope,
-    independent_ratio,
-    influences_of_units,
-    joint_covariance,
-    segment_difference,
-)
+from .inference.segment_tests import SharedUnits, independent_ratio
 from .partition import Partition, label_of, order_of
 from .quotas import Quotas, resolve_quota
 from .sources.arrays import make_sample
@@ -130,7 +123,7 @@ class LoadedSegments(SegmentedRows):
                     influences[spec][np.unique(unit)] = each
             else:
                 valued = [spec for spec in specs if ev.estimates[str(spec)].value == ev.estimates[str(spec)].value]
-                influences = influences_of_units(valued, ev.rows, unit, units, settings.seed)
+                influences = segment_tests.influences_of_units(valued, ev.rows, unit, units, settings.seed)
             size = effective_size(np.bincount(unit, weight, units).astype(np.float64))
             shared.append(SharedUnits(influences, max(size - 1.0, 1.0)))
         return shared
@@ -170,8 +163,7 @@ def counted_evidence(counted: Counted) -> RowEvidence:
         return batched, np.full(len(batched.ranking), is_open.any())  # each batch has ends of its own in a bucket
 
     middle, is_open = evidence("middle")
-    amounts = counted.whole if "worth" in counted.sums else None
-    middle = replace(middle, amounts=amounts)
+    middle = replace(middle, amounts=counted.whole if "worth" in counted.sums else None)
     if not is_open.any():
         return middle
     (best, first), (worst, last) = evidence("best"), evidence("worst")
@@ -265,8 +257,7 @@ class Segments(BySegment[Any]):
             return [self.first[name].name for name in measures]
         if len(self.specs) <= _FEW_MEASURES:
             return list(self.specs)
-        of_classes = isinstance(self.whole, ClassEvaluation)
-        names = _SHOWN_OF_CLASSES if of_classes else _SHOWN
+        names = _SHOWN_OF_CLASSES if (of_classes := isinstance(self.whole, ClassEvaluation)) else _SHOWN
         named = {key: key if of_classes else spec.measure.name for key, spec in self.specs.items()}
         shown = [key for key, name in named.items() if name in names]
         every = [read_together(ev.estimates, shown) for ev in self.evaluations.values()]
@@ -314,7 +305,7 @@ class Segments(BySegment[Any]):
                 if all(e.value == e.value for e in pair) and self.settings.interval is not None:
                     freedoms = _freedom(ev, spec), math.inf if other is None else _freedom(theirs, spec)
                     shared = (units[at], units_of_others[at]) if units else None
-                    tested = segment_difference(spec, pair, level, freedoms, shared)
+                    tested = segment_tests.segment_difference(spec, pair, level, freedoms, shared)
                 low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
                 value, compared = pair[0].value, pair[1].value
                 values = {"cases": ev.facts["rows"], "value": value, "other": compared}
@@ -324,9 +315,7 @@ class Segments(BySegment[Any]):
                 pairs.append((ev.name, against, value - compared, tested))
             for d, (values, ratio, note) in zip(differences_of(key, spec.better, pairs, level), columns, strict=True):
                 ends = values_of(d, "difference", "low", "high")
-                judged = {
-                    name: getattr(d, name) for name in ("standard_error", "p_value", "p_adjusted", "method", "verdict")
-                }
+                judged = values_of(d, "standard_error", "p_value", "p_adjusted", "method", "verdict")
                 row = {"segment": d.a, "against": against, "measure": key, **values, **ends, **ratio, **judged, **note}
                 rows.append((evidence(d), row))
         rows.sort(key=lambda pair: pair[0])
@@ -349,9 +338,8 @@ class Segments(BySegment[Any]):
         quota or threshold of the evaluation. ``reference`` is the segment that selection
         rates are compared with; by default the one with the highest.
         """
-        whole = self.whole
+        whole, problem = self.whole, "several classes have no one list for all segments"
         if isinstance(whole, ClassEvaluation):
-            problem = "several classes have no one list for all segments"
             raise InputError(None, problem, "evaluate one class: {by} with its scores")
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
@@ -396,7 +384,7 @@ class Segments(BySegment[Any]):
         units = self.pool.shared_units(list(self.evaluations.values()), [spec])
         by_segment = dict(zip(self.evaluations, units, strict=False))  # none where segments are independent
         psi = np.array([by_segment[segment].influences[spec] for segment in valued if units])
-        covariance = joint_covariance(psi, errors) if len(psi) else np.diag(errors**2)
+        covariance = segment_tests.joint_covariance(psi, errors) if len(psi) else np.diag(errors**2)
         # cases that a measure's variance goes with: of both classes where their share does not matter, else all
         if isinstance(self.whole, ClassEvaluation):
             sizes = np.array([float(ev.facts["rows"]) for ev in evaluations])
@@ -404,11 +392,11 @@ class Segments(BySegment[Any]):
             pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
             sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
         places = np.array([keys.index(segment) for segment in valued], np.float64)
-        line = fit_slope(values, covariance, sizes, places, level)
+        line = segment_tests.fit_slope(values, covariance, sizes, places, level)
         fitted = np.average(values, weights=sizes) + line.slope * (places - np.average(places, weights=sizes))
         fit = line.slope, line.low, line.high, line.p_value, line.excess, tuple(fitted.tolist()), tuple(sizes.tolist())
         names = tuple(ev.name for ev in evaluations)
-        found = first_change(values, covariance, sizes, places, level, seed)
+        found = segment_tests.first_change(values, covariance, sizes, places, level, seed)
         change: tuple[Any, ...] = ()
         if found is not None:
             gap = found.after - found.before
@@ -500,11 +488,9 @@ def note_of(ev: Evaluation) -> str:
 def few_cases(ev: Any) -> str:
     """What is missing in a segment, or that it has few cases; empty where it has enough."""
     several, sizes = isinstance(ev, ClassEvaluation), class_sizes(ev)
-    few = [
-        f"{n or 'none'} of {name}" if several else f"{n or 'no'} {name if n != 1 else name[:-1]}"
-        for name, n in sizes.items()
-        if n < FEW_CASES
-    ]
+    few = [f"{n or 'none'} of {name}" for name, n in sizes.items() if n < FEW_CASES]
+    if not several:
+        few = [f"{n or 'no'} {name[:-1] if n == 1 else name}" for name, n in sizes.items() if n < FEW_CASES]
     more = [f"and {len(few) - 3} more classes"] if len(few) > 3 else []
     return f"few cases: {', '.join([*few[:3], *more])}" if few else ""
 
@@ -628,10 +614,9 @@ class Trend(HasPlot, ShownAsTable, DictResult):
         """The trend and the first clear change in words."""
         each = f"by {format_value(abs(self.slope))} per step"
         ends = f"{self.level:.0%} interval {format_value(self.low)} to {format_value(self.high)}"
-        said = {
-            "rising": f"{self.measure} rises {each} ({ends}).",
-            "falling": f"{self.measure} falls {each} ({ends}).",
-        }.get(self.verdict, f"{self.measure} has no clear trend: {format_value(self.slope)} per step ({ends}).")
+        said = f"{self.measure} has no clear trend: {format_value(self.slope)} per step ({ends})."
+        if self.verdict in ("rising", "falling"):
+            said = f"{self.measure} {'rises' if self.verdict == 'rising' else 'falls'} {each} ({ends})."
         if self.change is None:
             return f"{said} There is no clear change of level."
         gap, low, high = map(format_value, (self.change_difference, self.change_low, self.change_high))
@@ -671,22 +656,16 @@ class SegmentComparison(BySegment[Comparison]):
         """Each pair of models in each segment, strongest evidence first; adjusted over pairs and segments (Holm)."""
         rows, notes = [], {name: note for name, note, _ in self.parts()}
         for key in next(iter(self.models.values())).chosen(measures):
-            found = [
-                (segment, d)
-                for segment, comparison in self.evaluations.items()
-                if key in comparison.specs
-                for d in comparison._differences_by(key)
-            ]
+            valued = [(segment, one) for segment, one in self.evaluations.items() if key in one.specs]
+            found = [(segment, d) for segment, one in valued for d in one._differences_by(key)]
             adjusted = holm([d.p_value for _, d in found])
             made = sum(p == p for p in adjusted)
             for (segment, one), p in zip(found, adjusted, strict=True):
-                d = replace(one, p_adjusted=p, comparisons=made)
-                name = label_of(segment)
+                d, name = replace(one, p_adjusted=p, comparisons=made), label_of(segment)
                 rows.append((evidence(d), {"segment": name, **d, "note": notes[name]}))
         rows.sort(key=lambda pair: pair[0])
-        return Table(
-            [row for _, row in rows], "Differences between models by segment (a − b), strongest evidence first"
-        )
+        title = "Differences between models by segment (a − b), strongest evidence first"
+        return Table([row for _, row in rows], title)
 
     def parts(self) -> Iterator[tuple[str, str, Comparison]]:
         """The segments' names, notes and comparisons."""
@@ -708,22 +687,18 @@ def in_segments(overall: Any, by: Any) -> Any:
     counted = by if isinstance(by, Counted) else None
     evaluations = overall.evaluations if isinstance(overall, Models) else {"": overall}
     first = next(iter(evaluations.values()))
-    partition: Any
     if counted is None:
         other = "y_true" if isinstance(first, ClassEvaluation) else "y_score"
-        partition = Partition.of(by, "by", other=other, sample=first.sample)
+        partition: Any = Partition.of(by, "by", other=other, sample=first.sample)
     else:
         partition = counted.segments if counted.batch is None else counted.rows().segments
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in evaluations.items():
         rows = LoadedSegments(ev, partition, counted)
-        if isinstance(overall, Comparison):
-            drawn[name] = [{} for _ in partition.keys]
-        segments = {}
-        for k, key in enumerate(partition.keys):
-            how: dict[str, Any] = {"replicates_out": drawn[name][k]} if name in drawn else {}
-            segments[key] = rows.part(k, name=label_of(key), **how)
+        drawn[name] = [{} for _ in partition.keys]
+        hows: Any = [{"replicates_out": out} if isinstance(overall, Comparison) else {} for out in drawn[name]]
+        segments = {key: rows.part(k, name=label_of(key), **hows[k]) for k, key in enumerate(partition.keys)}
         models[name] = Segments(segments, partition.by, rows, partition.order == "given")
     if first is overall:
         return models[""].overall
