@@ -165,9 +165,8 @@ def _largest_distance(n_pos: int, n_neg: int) -> float:
     """
     if n_pos * n_neg > _EXACT_PATHS:
         scale = math.sqrt(1.0 / n_pos + 1.0 / n_neg)
-        return (
-            math.sqrt(math.pi / 2) * math.log(2) * scale + _largest_gap(n_pos, n_neg) - math.sqrt(math.pi / 8) * scale
-        )
+        limit = math.sqrt(math.pi / 2) * math.log(2) * scale
+        return limit + _largest_gap(n_pos, n_neg) - math.sqrt(math.pi / 8) * scale
     distance = np.abs(np.arange(n_pos + 1)[:, None] * n_neg - np.arange(n_neg + 1) * n_pos)
     levels = np.unique(distance)
     paths = np.ones((len(levels), 1)) * (distance[0] <= levels[:, None])

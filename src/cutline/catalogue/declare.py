@@ -42,7 +42,6 @@ TIE_RULES = {
     "(Arbel & Rokach Eq. 5)",
 }
 
-
 # the influence of a row on a difference between two models: its placements, its decision, its hit at a quota, or the
 # difference without it
 PairedTest = Literal["delong", "decisions", "hits", "jackknife"]
@@ -166,9 +165,8 @@ class Measure:
         follows = {"needs_quota": at_quota, "by_batch": at_quota or self.batch_mean}
         follows |= {"needs_threshold": self.family == "threshold", "of_worth": self.family == "value"}
         follows["of_one_score"] = self.family not in ("value", "classes", "other")
-        follows["sums_classes"] = (
-            self.by_class or self.mean == "macro" or (self.mean == "weighted" and bool(self.areas))
-        )
+        by_parts = self.mean == "macro" or (self.mean == "weighted" and bool(self.areas))
+        follows["sums_classes"] = self.by_class or by_parts
         for name, value in follows.items():
             object.__setattr__(self, name, value)
         if not self.undefined:
@@ -212,11 +210,8 @@ class Measure:
         of_auc = self.line_of_auc is not None
         yield "what is a line of the AUC takes its interval", of_auc != self.interval.startswith("delong")
         yield "what is a line of the AUC takes its test", of_auc != (self.paired_test == "delong")
-        yield (
-            "decisions are at a threshold, and hits at a quota",
-            self.paired_test in ("decisions", "hits")
-            and self.family != {"decisions": "threshold", "hits": "quota"}[self.paired_test],
-        )
+        family = {"decisions": "threshold", "hits": "quota"}.get(self.paired_test, self.family)
+        yield "decisions are at a threshold, and hits at a quota", family != self.family
         of_probabilities = self.family == "probability" and self.scores == "probability"
         yield "say whether it is proper", of_probabilities != (self.proper is not None)
         yield "the option that one class needs is none of its own", self.one_class_needs not in ("", *self.params)
@@ -305,8 +300,7 @@ def known_measure(name: str) -> Measure | None:
 def _load_packages() -> dict[str, str]:
     """Let installed packages declare their measures, once; gives those that failed, with the error.
 
-    An entry point of the group ``cutline.measures`` names a module or an object in it, whose import declares measures
-    by ``count_measure`` or ``ranking_measure``; or a function without arguments that does so.
+    An entry point of the group ``cutline.measures`` names what declares them when imported, or a function to call.
     """
     from importlib.metadata import entry_points
 
@@ -368,9 +362,7 @@ def measures(family: Family | None = None) -> list[Measure]:
     """
     if family is not None:
         one_of(*FAMILIES)(family, "family")
-    listed = list(_several.values())
-    if family is None:
-        listed = [m for m in listed if m.name not in _measures]
+    listed = [m for m in _several.values() if family is not None or m.name not in _measures]
     listed += [m for m in _measures.values() if not m.own]
     return [m for f in FAMILIES if family in (None, f) for m in listed if m.family == f]
 
@@ -590,14 +582,8 @@ def check_number_but(value: Any, name: str, excluded: float, problem: str, remed
 
 
 # nothing is a multiple of no positives
-check_prior = functools.partial(
-    check_number_but,
-    excluded=0.0,
-    problem="which leaves nothing to compare with",
-    remedy="it must lie in (0, 1]",
-    low=0.0,
-    high=1.0,
-)
+_NO_PRIOR = {"problem": "which leaves nothing to compare with", "remedy": "it must lie in (0, 1]"}
+check_prior = functools.partial(check_number_but, excluded=0.0, **_NO_PRIOR, low=0.0, high=1.0)
 
 
 def ratio(above: Any, below: Any) -> Any:
@@ -671,20 +657,16 @@ def _public(one: Measure) -> Callable[..., float]:
 def _docstring(one: Measure) -> str:
     """Title, meaning, and the declared facts, in one order for every measure."""
     meaning, mark, example = one.summary.partition(">>>")
-    low, high = one.range
+    without = "an error; nan, with the reason, in an evaluation" if one.one_class_needs else "nan"
+    ties = "ties='best' and ties='worst' give the best and the worst order."
     facts = [
-        f"Better: {one.better}. Range: {low:g} to {high:g}.",
+        f"Better: {one.better}. Range: {one.range[0]:g} to {one.range[1]:g}.",
         f"Formula: {one.formula}",
-        f"Undefined ({'an error; nan, with the reason, in an evaluation' if one.one_class_needs else 'nan'}) "
-        f"if {one.undefined}"
-        if one.undefined
-        else "",
+        f"Undefined ({without}) if {one.undefined}" if one.undefined else "",
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Proper: {one.propriety}." if one.propriety else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
-        f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give the best and the worst order."
-        if one.tie_rule
-        else "",
+        f"Ties: {TIE_RULES[one.tie_rule]}; {ties}" if one.tie_rule else "",
         f"Reference: {one.reference}",
     ]
     body = "\n".join(textwrap.fill(fact, 110) for fact in facts if fact)
