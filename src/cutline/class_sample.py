@@ -224,11 +224,7 @@ class ClassNames(NamedTuple):
 
 
 def find_classes(
-    y_true: Any,
-    score_matrix: Any,
-    classes: Sequence[Any] | None,
-    labels: Mapping[str, NDArray[Any]],
-    columns: int | None,
+    y_true: Any, score_matrix: Any, classes: Any, labels: Mapping[str, NDArray[Any]], columns: int | None
 ) -> ClassNames:
     """The classes as they were named, else those of a frame's columns, of a categorical label, or of the labels.
 
@@ -280,9 +276,8 @@ def find_classes(
         categories = list(kind.categories)
         if set(present) <= set(categories) and columns in (None, len(categories)):
             if columns is not None and categories != sorted(categories, key=_by_type):
-                problem = (
-                    f"has no column names, and the categories ({listed(categories, 6)}) of the labels are not sorted"
-                )
+                problem = f"has no column names, and the categories ({listed(categories, 6)}) of the labels are "
+                problem += "not sorted"
                 raise InputError("score_matrix", problem, "name the class of each column with {classes}")
             return ClassNames(categories, in_order=True)
     in_order = all(isinstance(value, int | float) for value in present)
