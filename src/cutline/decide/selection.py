@@ -236,11 +236,9 @@ class OpenRates(SelectionRates):
             places = self.places.copy()
             places[[down, up]] = self.least[down], self.most[up]
             # variances of logarithms move with the rates as those of independent cases do
-            now, then = ((self.cases - k + 0.5) / (k + 0.5) for k in (places, self.places))
-            spread = np.sqrt(now / then)
-            found.append(
-                SelectionRates(self.cases, places, self.covariance * np.outer(spread, spread)).ratio(one, two, level)
-            )
+            now, then = (np.sqrt((self.cases - k + 0.5) / (k + 0.5)) for k in (places, self.places))
+            rates = SelectionRates(self.cases, places, self.covariance * np.outer(now / then, now / then))
+            found.append(rates.ratio(one, two, level))
         return Interval(float(np.nanmin([low for low, _ in found])), float(np.nanmax([high for _, high in found])))
 
 
@@ -250,7 +248,8 @@ class SharedList(HasSections, DictResult, TabularResult):
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
     that have at least 2% of the cases, as the four-fifths rule does. ``four_fifths`` is ``below`` if the interval lies
-    below 0.8, ``kept`` if it lies above, and ``cannot tell`` otherwise.
+    below 0.8, ``kept`` if it lies above, and ``cannot tell`` otherwise. Where the cut lies in a bucket of scores,
+    ``places_low`` and ``places_high`` bound the places, and the interval holds for any order inside the bucket.
     """
 
     segments: tuple[str, ...]

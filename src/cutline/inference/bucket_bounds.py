@@ -26,9 +26,8 @@ from .evidence import RowEvidence
 from .intervals import choose, estimate
 from .worth import valued_counts, worth_bounds
 
-# the loss that decides how much a measure varies, where that is not the logarithm
-_SUMMED = {"brier_score": "squared", "root_mean_squared_error": "squared", "brier_skill": "squared"}
-_SUMMED |= {"mean_absolute_error": "absolute"}
+# what a measure's loss is a power of; others have a logarithm
+_POWER = {"mean_absolute_error": 1, "brier_score": 2, "root_mean_squared_error": 2, "brier_skill": 2}
 
 
 def _corners(best: Counts, worst: Counts) -> list[Counts]:
@@ -60,9 +59,8 @@ class Buckets(PicklesFields):
 
     @cached_property
     def sums(self) -> Mapping[str, float]:
-        """Sums of losses that a query added up, by their name in :class:`Sums`; rounding makes none negative."""
-        found = self.counted.losses
-        return {name: total if name.endswith("_log") else max(total, 0.0) for name, total in found.items()}
+        """Sums of losses that a query added up, by their name in :class:`Sums`."""
+        return self.counted.losses
 
     def around(self, score: float) -> Interval | None:
         """The ends of the bucket that a score lies in; None where it lies in none whose scores are unknown."""
@@ -84,23 +82,15 @@ class Buckets(PicklesFields):
         given = not (middle == point.threshold).any()
         worst, best, tp = point.hits_worst, point.hits_best, point.tp
         if given:
-            lists = [rows.ranking for rows in (self.worst, self.best)]
-            above = [one.above(point.threshold) for one in lists]
-            worst, best = (float(one.pos[:k].sum(dtype=np.float64)) for one, k in zip(lists, above, strict=True))
-            most, least = (float(one.neg[:k].sum(dtype=np.float64)) for one, k in zip(lists, above, strict=True))
-            hits, false, n_pos, n_neg = (
-                (worst + best) / 2.0,
-                (least + most) / 2.0,
-                point.tp + point.fn,
-                point.fp + point.tn,
-            )
-            precision, recall = float(ratio(hits, hits + false)), float(ratio(hits, n_pos))
+            lists = [(rows.ranking, rows.ranking.above(point.threshold)) for rows in (self.worst, self.best)]
+            worst, best = (float(one.pos[:k].sum(dtype=np.float64)) for one, k in lists)
+            most, least = (float(one.neg[:k].sum(dtype=np.float64)) for one, k in lists)
+            hits, false, tied = (worst + best) / 2.0, (least + most) / 2.0, best - worst + most - least
+            n_pos, n_neg, precision = point.tp + point.fn, point.fp + point.tn, float(ratio(hits, hits + false))
             cells = {"tp": hits, "fp": false, "fn": n_pos - hits, "tn": n_neg - false, "taken": hits + false}
+            rates = {"precision": precision, "recall": float(ratio(hits, n_pos)), "fpr": float(ratio(false, n_neg))}
             lift = float(ratio(precision, n_pos / (n_pos + n_neg)))
-            point = replace(
-                point, **cells, precision=precision, recall=recall, fpr=float(ratio(false, n_neg)), lift=lift
-            )
-            point = replace(point, tied=best - worst + most - least)
+            point = replace(point, **cells, **rates, lift=lift, tied=tied)
         else:
             point = replace(point, threshold=bucket.high)
         down, up, mean = max(tp - worst, 0.0), max(best - tp, 0.0), point.expected_hits
@@ -150,19 +140,17 @@ class Buckets(PicklesFields):
             orders = self._possible(spec, cells, low < high, settings)
             at_ends = [estimate([spec], rows, {spec: ""}, settings)[spec] for rows in orders]
             if measure.needs_threshold:
-                one, two = astuple(best.cut(spec))[:4], astuple(worst.cut(spec))[:4]
-                value = float(measure.compute(Counts(*np.add(one, two) / 2.0), **spec.arguments))
+                half = np.mean([astuple(c)[:4] for c in cells], axis=0)
+                value = float(measure.compute(Counts(*half), **spec.arguments))
             elif measure.part == "precision" or (measure.of_worth and spec.quota is None) or value != value:
                 value = (low + high) / 2.0 if math.isfinite(low + high) else low if math.isfinite(low) else high
             value = min(max(value, low), high) if low <= high else value
             made = next((one for one in (e, *at_ends) if one.low == one.low), e)
             ends = [one.interval for one in at_ends if one.low == one.low]
             if e.low == e.low and math.isfinite(high - low) and not (ends and measure.needs_threshold):
-                shift, (least, most) = (
-                    value - e.value,
-                    measure.range,
-                )  # as much longer as the bounds lie around the value
-                down, up = e.low + shift - max(value - low, 0.0), e.high + shift + max(high - value, 0.0)
+                least, most = measure.range  # by as much longer as the bounds lie around the value
+                down, up = (end + value - e.value for end in e.interval)
+                down, up = down - max(value - low, 0.0), up + max(high - value, 0.0)
                 ends.append(Interval(max(down, min(least, e.low)), min(up, max(most, e.high))))
                 if measure.of_worth and spec.quota is None:  # the bucket may have all of the large amounts, or none
                     alone = measure.range[1] == 1.0
@@ -177,39 +165,29 @@ class Buckets(PicklesFields):
 
     def _possible(self, spec: Spec, cells: Sequence[Counts], is_open: bool, settings: Settings) -> list[RowEvidence]:
         """Other orders of the cases that are possible: those at the ends of the value, and with the largest spread."""
-        measure, method, lists = spec.measure, choose(spec, settings, self.best), list[Ranking]()
+        measure, method = spec.measure, choose(spec, settings, self.best)
         if method is None or measure.of_worth or measure.needs_quota:
             return []
         if len(cells) > 1 and not self.best.batched:  # at a threshold there are no more than four cells to know
             score = np.array([np.nextafter(threshold_of(spec), math.inf), threshold_of(spec)])
             sides = (np.array([[c.tp, c.fn], [c.fp, c.tn]], self.best.ranking.pos.dtype) for c in cells)
-            lists = [Ranking(score, pos, neg, self.counted.cases) for pos, neg in sides]
-            return [RowEvidence(None, one) for one in lists]
+            return [RowEvidence(None, Ranking(score, pos, neg, self.counted.cases)) for pos, neg in sides]
         ends = [self.best, self.worst] if (is_open or measure.part != "losses") and not method.resampled else []
         if measure.part == "losses" and measure.scores == "probability":
-            ends.append(
-                RowEvidence(None, self._spread(_SUMMED.get(measure.name, "log"), method.resampled), buckets=self)
-            )
+            spread = self._spread(_POWER.get(measure.name, 0), method.resampled)
+            ends.append(RowEvidence(None, spread, buckets=self))
         return ends
 
-    def _spread(self, loss: str, whole: bool) -> Ranking:
+    def _spread(self, power: int, whole: bool) -> Ranking:
         """The cases of each bucket and class at its two ends, with their summed loss: nothing varies more."""
-        one, counts = self.counted, []
-        ends = np.stack([one.high, one.low])
-        for side, cases, name, loss_at in (("pos", one.pos, "q", 1.0 - ends), ("neg", one.neg, "p", ends)):
-            share = np.full(len(cases), 0.5)  # of the cases at the upper end
-            if self.sums:
-                total, each = {
-                    "absolute": (one.sums[f"{name}_{side}"], loss_at),
-                    "squared": (one.sums[f"{name * 2}_{side}"], loss_at**2),
-                    "log": (
-                        one.sums[f"log_{side}"],
-                        np.log(np.clip(ends if name == "q" else 1.0 - ends, LOG_EPS, 1.0)),
-                    ),
-                }[loss]
-                with np.errstate(all="ignore"):
-                    share = (total / cases - each[1]) / (each[0] - each[1])
-            share = np.where(one.is_open, np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0), 1.0)
+        one, counts, ends = self.counted, [], np.stack([self.counted.high, self.counted.low])
+        for side, cases, name, off in (("pos", one.pos, "q", 1.0 - ends), ("neg", one.neg, "p", ends)):
+            loss = off**power if power else np.log(np.clip(1.0 - off, LOG_EPS, 1.0))
+            summed = f"{name * power if power else 'log'}_{side}"
+            total = one.sums[summed] if self.sums else loss.mean(axis=0) * cases
+            with np.errstate(all="ignore"):  # the share of the cases at the upper end
+                share = np.nan_to_num((total / cases - loss[1]) / (loss[0] - loss[1]), nan=0.5)
+            share = np.where(one.is_open, np.clip(share, 0.0, 1.0), 1.0)
             above = np.rint(cases * share) if whole else cases * share
             counts.append(np.stack([above, cases - above], axis=1).ravel())
         there = np.flatnonzero(counts[0] + counts[1])
