@@ -75,16 +75,9 @@ class CrossValidation(HasSections, ByMeasure):
         """The means with their intervals, and the folds' curves."""
         rows = []
         for row, (key, e) in zip(self.to_dicts(), self.estimates.items(), strict=True):
-            lost = row["undefined_folds"]
-            rows.append(
-                {
-                    "measure": key,
-                    "mean": format_value(e.value),
-                    "interval": ends(e.low, e.high),
-                    "folds": ends(row["lowest_fold"], row["highest_fold"]),
-                    "note": row["reason"] or (f"undefined in {lost}" if lost else ""),
-                }
-            )
+            lost, folds = row["undefined_folds"], ends(row["lowest_fold"], row["highest_fold"])
+            shown = {"measure": key, "mean": format_value(e.value), "interval": ends(e.low, e.high), "folds": folds}
+            rows.append({**shown, "note": row["reason"] or (f"undefined in {lost}" if lost else "")})
         answer = f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
         curves = [Figure(kind, self.folds) for kind in ("roc", "precision_recall")]
         return [Section("answer", [answer, *curves, Table(rows)])]
@@ -111,8 +104,7 @@ class CrossValidatedComparison(HasSections, DictResult, Models[CrossValidation])
         error, freedom = corrected_error(gaps, one.tested_share), len(gaps) - 1.0
         if not error > 0:
             return DifferenceTest()
-        mean = float(gaps.mean())
-        half = t_quantile(self.settings.level, freedom) * error
+        mean, half = float(gaps.mean()), t_quantile(self.settings.level, freedom) * error
         p_value = two_sided_p(mean / error, freedom)
         return DifferenceTest(mean - half, mean + half, error, p_value, "corrected resampled t")
 
@@ -143,15 +135,13 @@ def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
     return math.sqrt(float(values.var(ddof=1)) * (1.0 / k + tested_share)) if k > 1 else math.nan
 
 
-def _nothing(estimator: Any, X: Any, y: Labels) -> float:
-    """A score that costs nothing: the estimators are scored later, by every measure at once."""
+def _no_score(*of: Any) -> float:
+    """The estimators are scored later, by every measure at once. (A lambda would not go to another process.)"""
     return 0.0
 
 
 @overload
 def evaluate_cv(estimator: Mapping[str, Any], X: Any, y: Labels, **options: Any) -> CrossValidatedComparison: ...
-
-
 @overload
 def evaluate_cv(estimator: Any, X: Any, y: Labels, **options: Any) -> CrossValidation: ...
 
@@ -229,33 +219,18 @@ def evaluate_cv(
     trained_on = tuple(len(train) for train, _ in splits)
     share = float(np.mean([len(test) / len(train) for train, test in splits]))
     validated: dict[str, CrossValidation] = {}
+    how: dict[str, Any] = {"n_jobs": n_jobs, "params": None if params is None else dict(params)}
+    how |= {"scoring": _no_score, "return_estimator": True, "error_score": "raise"}
     for title, model in models.items():
-        fitted = cross_validate(
-            model,
-            X,
-            y,
-            scoring=_nothing,
-            cv=splits,
-            n_jobs=n_jobs,
-            params=None if params is None else dict(params),
-            return_estimator=True,
-            error_score="raise",
-        )["estimator"]
+        fitted = cross_validate(model, X, y, cv=splits, **how)["estimator"]
         folds = []
         for number, (one, (_, test)) in enumerate(zip(fitted, splits, strict=True), 1):
             label, method = positive_class(one, pos_label), find_response(one, response_method)
-            folds.append(
-                evaluate(
-                    labels[test] == label,
-                    scores_of(one, _safe_indexing(X, test), method, label),
-                    name=f"fold {number}",
-                    sample_weight=None if weights is None else weights[test],
-                    threshold=BOUNDARY[method] if threshold is None else threshold,
-                    quota=quota,
-                    measures=measures,
-                    interval=None,
-                )
-            )
+            score = scores_of(one, _safe_indexing(X, test), method, label)
+            read: dict[str, Any] = {"quota": quota, "measures": measures, "interval": None, "name": f"fold {number}"}
+            read["threshold"] = BOUNDARY[method] if threshold is None else threshold
+            read["sample_weight"] = None if weights is None else weights[test]
+            folds.append(evaluate(labels[test] == label, score, **read))
         estimates = {key: _over_folds(key, folds, share, level) for key in folds[0]}
         validated[title] = CrossValidation(title, tuple(folds), trained_on, estimates, level, share)
     if not several:

@@ -56,19 +56,9 @@ class CurveDisplay:
         **options: Any,
     ) -> Self:
         """Draw the curve of labels and scores; the ``options`` are those of ``Evaluation.plot``."""
-        ev = evaluate(
-            y_true,
-            y_score,
-            name=name,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            quota=quota,
-            measures=list(cls.measures),
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
-        return cls(ev, **options).plot(ax=ax)
+        how: dict[str, Any] = {"name": name, "pos_label": pos_label, "sample_weight": sample_weight, "quota": quota}
+        how |= {"measures": list(cls.measures), "level": level, "n_resamples": n_resamples, "seed": seed}
+        return cls(evaluate(y_true, y_score, **how), **options).plot(ax=ax)
 
     @classmethod
     def from_estimator(
@@ -101,8 +91,7 @@ class CurveDisplay:
         drawn = (*ax.lines, *ax.collections, *ax.texts, *filter(None, [ax.get_legend()]))
         _drawn[ax] = (type(self), together, [artist for artist in drawn if artist not in there])
         self.ax_, self.figure_ = ax, ax.figure
-        own = (line for line in reversed(ax.lines) if str(line.get_label()).startswith(self.evaluation.name))
-        self.line_ = next(own)
+        self.line_ = next(a for a in reversed(ax.lines) if str(a.get_label()).startswith(self.evaluation.name))
         return self
 
 
