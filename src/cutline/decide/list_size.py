@@ -61,21 +61,15 @@ class ListSizePoint(OperatingPoint):
         over = "lists with as many positives" if self.list_size == whole_cases(self.sample_size) else "such lists"
         mean = f"{self.tp:,.1f} on average over {over} ({count_range(*self.expected_hits.interval)})"
         low, high = map(count, self.next_hits)
-        answer = (
-            f"On a list of {self.list_size:,} cases, expect {low} to {high} hits in {places} ({level} prediction "
-            f"interval), and {mean}."
-        )
+        answer = f"On a list of {self.list_size:,} cases, expect {low} to {high} hits in {places} ({level} prediction "
+        answer += f"interval), and {mean}."
         if self.extrapolated <= 0.0:
             return [answer]
         best = f"among the best {count(round(self.cases_above, 1))}" if self.cases_above >= 1.0 else "above the best"
-        rest = (
-            f"The cut of that list lies {best} of these {count(self.sample_size)} cases, so {self.extrapolated:.0%} of "
-            "the estimate is extrapolated from the top of the list."
-        )
-        guess = (
-            f"The list is more than {TESTED} times as long as the sample, where the interval has not been tested: take "
-            "the answer as a guess."
-        )
+        rest = f"The cut of that list lies {best} of these {count(self.sample_size)} cases, so {self.extrapolated:.0%} "
+        rest += "of the estimate is extrapolated from the top of the list."
+        guess = f"The list is more than {TESTED} times as long as the sample, where the interval has not been tested: "
+        guess += "take the answer as a guess."
         return [answer, rest, *([guess] if self.guess else [])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,6 +138,7 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
         expected, soon = alike.expected_hits, alike.next_hits
     fn = max(0.0, ranking.n_pos / cases * size - tp)
     groups = int(np.searchsorted(rows.cuts.ends, taken * (1.0 + 1e-12), side="right")) - 1  # whole ones above the cut
+    ends = min(soon.low, math.floor(expected.low + 1e-9)), max(soon.high, math.ceil(expected.high - 1e-9))
     return measured(
         ListSizePoint,
         Counts(tp, max(0.0, places - tp), fn, max(0.0, size - places - fn)),
@@ -151,9 +146,7 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
         threshold=math.nan if taken < 1.0 and rows.cuts.ends[1] <= 1.0 else ranking.score_after(groups),
         **dict.fromkeys(("tied", "from_tie", "hits_worst", "hits_best"), math.nan),
         expected_hits=expected,
-        next_hits=Interval(
-            min(soon.low, math.floor(expected.low + 1e-9)), max(soon.high, math.ceil(expected.high - 1e-9))
-        ),
+        next_hits=Interval(*ends),
         list_size=size,
         sample_size=cases,
         cases_above=taken,
@@ -204,8 +197,7 @@ def _line_above(cuts: Cuts, share: float, size: float) -> tuple[float, float, fl
     groups = max(int(np.searchsorted(cuts.ends, min(top, n) * (1.0 - 1e-12))), 1)
     middle = (cuts.ends[1 : groups + 1] + cuts.ends[:groups]) / (2.0 * n)
     x = -ndtri(np.clip(middle, 1e-300, 1.0 - 1e-12))
-    pos = np.diff(cuts.hits[: groups + 1]) * size
-    cases = np.diff(cuts.ends[: groups + 1]) * size
+    pos, cases = (np.diff(along[: groups + 1]) * size for along in (cuts.hits, cuts.ends))
     start = float(logit((pos.sum() + 0.5) / (cases.sum() + 1.0)))
     basis = np.stack([np.ones_like(x), x], axis=1)
     line, information = fit_log_odds(basis, pos, cases, np.array([0.0, _SLOPE]), np.array([1e-3, _SLOPE_WEIGHT]))
