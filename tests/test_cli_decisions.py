@@ -71,7 +71,7 @@ def test_cuts_by_cost_and_by_a_measure(scores: str) -> None:
     [
         (["--recall", "1.5"], "--recall"),
         (["--recall", ".999", "--confidence", ".999"], "would be needed"),
-        ([], "add one of --recall"),
+        ([], "give one of --recall"),
         (["--cost-fp", "1"], "--cost-fn"),
         (["--quota-x", "1"], "no such option"),
     ],

@@ -90,7 +90,7 @@ def _base(call: str, path: Path) -> list[str]:
     more = {
         "doctor": [],
         "evaluate": [*one, *quick],
-        "evaluate --inclusion": ["0.5", *one],
+        "evaluate --inclusion": ["1", *one],
         "compare": [*two, *quick],
         "check": ["roc_auc > 0", *one, *quick],
         "select": ["--score", "p", "--quota", "3"],

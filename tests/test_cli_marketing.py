@@ -241,3 +241,30 @@ def test_extrapolate_tells_what_half_the_loss_is(tmp_path: Path) -> None:
     assert "; half of the loss comes by about " in out
     assert "everything" not in out.splitlines()[-1]
     assert "None" not in out.splitlines()[-1]
+
+
+def test_one_class_has_no_value_of_the_order() -> None:
+    p = np.linspace(0.2, 0.9, 5)
+    told = cl.evaluate(np.ones(5, int), p).to_markdown()
+    assert "there are no negative cases, so the ranking cannot be evaluated" in told
+    assert "Average precision" not in told
+    assert "| ROC AUC | – |" in told
+    few = cl.evaluate([1, 0, 0, 0, 1], p)
+    assert 0 < few["average_precision"].low < 1e-6
+    assert "| Average precision | 0.700 | 0 to 1.000 |" in few.to_markdown()
+
+
+def test_a_measure_alone_is_not_told_beside_a_cut() -> None:
+    asked = ("evaluate", EXAMPLE, *BY, *FAST)
+    out = run(*asked, "--measure", "partial_auc(fpr=0.1)").stdout
+    assert "threshold" not in out
+    for measure, more in (("recall", ()), ("roc_auc", ("--threshold", "0.3")), ("roc_auc", ("--recall", "80%"))):
+        assert "At a threshold of " in run(*asked, "--measure", measure, *more).stdout
+    assert " bits (95% interval" in run(*asked, "--measure", "log_loss").stdout.splitlines()[0]
+
+
+def test_one_probability_lies_near_0() -> None:
+    rng = np.random.default_rng(0)
+    p = np.append(rng.uniform(0.2, 0.8, 199), 0.0)
+    told = cl.evaluate(rng.random(200) < p, p).calibration().to_markdown()
+    assert "1 of 200 probabilities lies within" in told

@@ -272,9 +272,9 @@ def test_measures_that_move_with_the_base_rate_carry_a_caution(months: str) -> N
     call = ["evaluate", months, "--label", "completed", "--score", "network", "--by", "month"]
     text = plain(*call)
     assert "Brier" not in text
-    assert text.startswith("No segment differs clearly from the rest in ")
+    assert "\nNo segment differs clearly from the rest in " in text
     text = plain(*call, "--measure", "brier_score", "--measure", "roc_auc")
-    assert text.startswith("No segment differs clearly from the rest in ROC AUC.")
+    assert "\nNo segment differs clearly from the rest in ROC AUC." in text
     assert "Caution: Brier score moves with the share of positives" in text
 
 
@@ -310,8 +310,8 @@ def test_many_models_stand_below_each_other(tmp_path: Path) -> None:
 def test_a_label_that_is_a_word_is_used(months: str) -> None:
     call = ["evaluate", months, "--label", "outcome", "--positive", "completed", "--score", "network", "--quota", "100"]
     text = plain(*call)
-    assert text.startswith("With 100 places, network finds 95 of the 435 completed;")
-    assert "435 completed (21.8%)" in text
+    assert text.startswith("With 100 places, network finds 95 of the 435 with completed;")
+    assert "435 with completed (21.8%)" in text
     assert re.search(r"^completed +95 TP", text, re.MULTILINE)
     ev = cl.evaluate(months, label="outcome", score="network", pos_label="completed", quota=100)
     assert ev.positive_name == "completed"

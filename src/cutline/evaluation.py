@@ -370,8 +370,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
         )
     for ev in evaluations:
         at, scores = ev.threshold, ev.ranking.score
-        given = at is not None and (at != DEFAULT_THRESHOLD or not ev.rows.outline.are_probabilities)
-        if given and not scores[-1] <= at <= scores[0]:
+        usual = at is None or (at == DEFAULT_THRESHOLD and ev.rows.outline.are_probabilities)
+        if at is not None and not usual and not scores[-1] <= at <= scores[0]:
             taken = "nobody" if at > scores[0] else "everybody"
             ranges = f"{verbatim(ev.name)} ({' to '.join(ends[ev.name])})"
             sentences.append(f"The threshold {in_sentence(at)} lies beyond all scores of {ranges}: it takes {taken}.")

@@ -194,7 +194,8 @@ def _from_scores(table: DuckTable, asked: ExtrapolateArguments) -> dict[str, Any
 
 def _read_scores(table: DuckTable, asked: ExtrapolateArguments, pattern: str | None) -> dict[str, Any]:
     """Scores, labels and the classes of the columns."""
-    from ..sources.class_matrix import class_affixes, read_matrix, read_texts
+    from ..class_sample import class_affixes
+    from ..sources.class_matrix import read_matrix, read_texts
     from ..sources.profiles import class_columns
 
     label = asked.label

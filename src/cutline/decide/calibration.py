@@ -172,8 +172,8 @@ class Calibration(HasSections, HasPlot, DictResult):
             cells |= {f"{self.level:.0%} interval": ends(row["low"], row["high"]), "ideal": f"{row['ideal']:g}"}
             lines.append({**cells, "meaning": meaning})
         clipped = self.cases[(self.score < EPS) | (self.score > 1.0 - EPS)].sum()
-        of = f"{clipped:,.6g} of {self.cases.sum():,.6g} probabilities lie within {EPS:.5f} of 0 or 1"
-        title = f"{of}, and count as so far from there" if clipped else ""
+        of, s = f"{clipped:,.6g} of {self.cases.sum():,.6g} probabilities", "s" * int(clipped == 1)
+        title = f"{of} lie{s} within {EPS:.5f} of 0 or 1, and count{s} as so far from there" if clipped else ""
         rough = ["Scores came in buckets: slope, bias and miscalibration are approximate."] * self.in_buckets
         return [
             Section("answer", [f"{self.summary}.", *rough, Figure("calibration", self), Table(lines, title)]),

@@ -141,11 +141,15 @@ def evaluation_sections(
         keys = [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
         read = read_together(ev.estimates, ev.specs if len(ev.specs) <= _FEW else keys)
         asked = {ev[name].name for name in measures}
-        keys = [key for key, e in read.items() if _one_class(ev) or e.value == e.value or key in asked]
+        # of one class, why there is no value; and not the value that any order has
+        one, ranking = _one_class(ev), [key for key in read if ev.specs[key].measure.family == "ranking"]
+        has = {key: not one or key not in ranking if e.value == e.value else one for key, e in read.items()}
+        keys = [key for key in read if has[key] or key in asked]
         keys = [key for key in keys if not ev.specs[key].measure.of_worth] or keys  # these have a table of their own
         families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
         keys.sort(key=lambda key: families.index(ev.specs[key].measure.family))
-    point = cut_point(ev)
+    decides = not measures or any(ev.specs[ev[name].name].measure.needs_threshold for name in measures)
+    point = cut_point(ev) if decides or ev.quota is not None or ev.threshold != DEFAULT_THRESHOLD else None
     batched = ev.rows.batched and ev.quota is not None
     at_cut, more = _with_what_was_asked([ev], point_sentences(ev, point), measures, list_size, beside)
     if ev.cut_by in _WORTH_ORDERS and not detail:  # the list that is cut is another one than that of the scores
@@ -327,7 +331,8 @@ def _with_what_was_asked(
             spec, e = first.specs[key], first.estimates[key]
             if e.value == e.value:  # where it has none, its row in the table tells why
                 within = f" ({e.level:.0%} interval {with_interval(spec, e)})" if e.low == e.low else ""
-                values.append(f"{name_of(spec, first.threshold)} is {written(spec, e.value)}{within}")
+                unit = f" {unit_of(spec)}".replace(" in ", " ").rstrip()
+                values.append(f"{name_of(spec, first.threshold)} is {written(spec, e.value)}{unit}{within}")
         told += [f"{values[0][0].upper()}{joined(values)[1:]}."] if 0 < len(values) <= _MOST_NAMED else []
     elif keys and first.quota is not None and first.specs[keys[0]].measure.name != "hit_rate":
         told += by_measure(comparison, keys[0])
@@ -664,7 +669,8 @@ def written(spec: Spec, value: float) -> str:
 
 def with_interval(spec: Spec, e: Estimate) -> str:
     """The interval of a value as a reader writes it."""
-    return f"{written(spec, e.low)} to {written(spec, e.high)}" if e.low == e.low else ""
+    low = 0.0 if 0.0 < e.low < 0.0005 < 0.01 * e.high else e.low  # in the digits that the interval supports
+    return f"{written(spec, low)} to {written(spec, e.high)}" if e.low == e.low else ""
 
 
 def unit_of(spec: Spec) -> str:
