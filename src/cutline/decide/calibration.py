@@ -225,22 +225,11 @@ def calibrate(
         low, high = np.quantile(curves, tails, axis=0)
         columns |= {f"{name_of}low": np.minimum(centre, low), f"{name_of}high": np.maximum(centre, high)}
     intercept, slope, in_the_large = _logistic(sample, ranking, level)
-    return Calibration(
-        name,
-        p,
-        fitted,
-        cases,
-        _part_rows(
-            decompose(p, ranking.pos, ranking.neg), in_blocks[:, 1] - null.mean(axis=0), replicates, level, scores
-        ),
-        slope,
-        intercept,
-        in_the_large,
-        (np.count_nonzero(null[:, 0] >= in_blocks[0, 1] * (1 - 1e-12)) + 1.0) / (len(null) + 1.0),
-        Table({name: values[::-1] for name, values in columns.items()}, "Reliability"),
-        level,
-        n_drawn,
-    )
+    observed, beyond = decompose(p, ranking.pos, ranking.neg), in_blocks[:, 1] - null.mean(axis=0)
+    parts = _part_rows(observed, beyond, replicates, level, scores)
+    p_of_test = (np.count_nonzero(null[:, 0] >= in_blocks[0, 1] * (1 - 1e-12)) + 1.0) / (len(null) + 1.0)
+    band = Table({name_of: values[::-1] for name_of, values in columns.items()}, "Reliability")
+    return Calibration(name, p, fitted, cases, parts, slope, intercept, in_the_large, p_of_test, band, level, n_drawn)
 
 
 def _block_means(of_group: Floats, cases: Floats, starts: NDArray[np.intp]) -> Floats:

@@ -209,20 +209,18 @@ class Buckets(PicklesFields):
         wide = [key for key, width in bounds.items() if 0.0 < chance[key] < width < math.inf]
         cuts = [key for key in wide if specs[key].measure.part == "cut"]
         others = {key: bounds[key] / chance[key] for key in wide if key not in cuts}
+        described, joined = self.counted.described, "min_cell" in self.counted.described
         if others:
-            described = self.counted.described
             used = int(described["scheme"].split(":")[1]) if "scheme" in described else used  # many may be empty
-            needed = 2 ** math.ceil(math.log2(used * max(others.values())))
-            remedy = f": some {needed:,} buckets would do"
-            if "min_cell" in described:
-                remedy = f", as those with counts below {described['min_cell']} were joined"
+            remedy = f": some {2 ** math.ceil(math.log2(used * max(others.values()))):,} buckets would do"
+            remedy = f", as those with counts below {described['min_cell']} were joined" if joined else remedy
             said.append(f"The buckets leave more open than chance does for {listed(list(others), 3)}{remedy}.")
         if cuts:
-            remedy = "A second query resolves that bucket alone: cutline sql --refine."
-            if "min_cell" in self.counted.described:
-                remedy = "A site can resolve it in its own counts: cutline sql --refine."
+            remedy = (
+                "A site can resolve it in its own counts" if joined else "A second query resolves that bucket alone"
+            )
             problem = f"The cut of {listed(cuts, 3)} lies inside a bucket, which leaves more open than chance does."
-            said.append(f"{problem} {remedy}")
+            said.append(f"{problem} {remedy}: cutline sql --refine.")
         return said
 
     def _ends(self, spec: Spec, best: Computed, worst: Computed, cells: Sequence[Counts]) -> tuple[float, float]:
