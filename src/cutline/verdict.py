@@ -488,7 +488,7 @@ def parse_condition(text: Any) -> Condition:
         value = float(number[:-1]) / 100.0 if number.endswith("%") else float(number)
     except ValueError:
         value = math.nan
-    if re.search(r"[<>≤≥].*\w", measure):
+    if any(re.search(r"\w", rest) for rest in re.split("[<>≤≥]", measure, maxsplit=1)[1:]):
         raise InputError(None, f"{show(text)} is more than one condition", "give each by itself")
     if sign is None or not measure or measure.endswith("=") or value != value:
         remedy = "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
