@@ -126,7 +126,7 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
         (lambda: from_scores(np.zeros((2, 3)), [0]), "labels has 1 values for 2 cases"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", None], classes=list("xyz")), "labels: row 1 has a missing value"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "q"], classes=list("xyz")), "labels: row 1 is 'q'"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels are names such as 'x'"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "labels: row 0 is 'x', but without names labels"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 values for 3 columns"),
         (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0 has a missing value (nan) in column 1"),
         (lambda: extrapolate(np.eye(3), ties="fair"), "ties is 'fair'; choose one of random, optimistic, pessimistic"),

@@ -69,10 +69,8 @@ class Quotas:
         """The quotas in cases, ascending, and their weights, which add up to 1; a range at ``most`` quotas at most."""
         resolved = [resolve_quota(quota, cases) for quota in self.quotas]
         if not self.through:
-            weight_of: dict[int, float] = {}
-            for size, weight in zip(resolved, self.weights, strict=True):
-                weight_of[size] = weight_of.get(size, 0.0) + weight
-            return sorted(weight_of), np.array([weight_of[size] for size in sorted(weight_of)])
+            sizes, place = np.unique(resolved, return_inverse=True)
+            return [int(size) for size in sizes], np.bincount(place, self.weights).astype(np.float64)
         low, high = resolved
         sizes = np.unique(np.linspace(low, high, min(most, high - low + 1)).round())
         edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
@@ -86,11 +84,8 @@ class Quotas:
         ('20 to 60 places', 'places for 5% to 10% of the cases', '20 (25%) or 40 (75%) places')
         """
         if not self.through:
-            each = (
-                f"{_show(q)} ({w:.3g})" if w < 0.01 else f"{_show(q)} ({w:.0%})"
-                for q, w in zip(self.quotas, self.weights, strict=True)
-            )
-            return " or ".join(each) + " places"
+            pairs = zip(self.quotas, self.weights, strict=True)
+            return " or ".join(f"{_show(q)} ({w:{'.3g' if w < 0.01 else '.0%'}})" for q, w in pairs) + " places"
         span = " to ".join(map(_show, self.quotas))
         return f"places for {span} of the cases" if isinstance(self.quotas[0], float) else f"{span} places"
 

@@ -143,11 +143,8 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = LOG
     >>> balanced_cross_entropy([1, 0], [0.5, 0.5])
     0.5
     """
-    if alpha is None:
-        both = (s.n_pos > 0) & (s.n_neg > 0)
-        share = np.where(both, ratio(s.n_neg, s.cases), np.nan)
-    else:
-        share = np.asarray(float(alpha))
+    both = (s.n_pos > 0) & (s.n_neg > 0)
+    share = np.where(both, ratio(s.n_neg, s.cases), np.nan) if alpha is None else np.float64(alpha)
     # a class that is absent adds nothing, even at a weight of 0 · log 0
     return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), s.cases) / log(2)
 

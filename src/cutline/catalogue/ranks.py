@@ -17,7 +17,7 @@ from ..kernels import compiled
 from ..ranking import Ranking
 from ..reference import documented
 from ..sweep import Sums
-from ..validate import check_flag, check_function, check_number
+from ..validate import check_flag, check_function, check_number, check_whole
 from .declare import BOTH, Measure, OwnFunction, check_number_but, check_prior, declare, declare_own, free_name, ratio
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
@@ -102,13 +102,7 @@ def auch(s: Sums) -> Any:
 
 
 _largest_gap = partial(
-    declare,
-    family="ranking",
-    part="gaps",
-    tie_rule="together",
-    needs=BOTH,
-    stratified=True,
-    interval="best_cut",
+    declare, family="ranking", part="gaps", tie_rule="together", needs=BOTH, stratified=True, interval="best_cut"
 )
 
 
@@ -280,10 +274,8 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     >>> average_gain([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.25
     """
-    gain = ratio(s.margin, 2.0 * s.cases)
-    if prior is None:
-        return gain
-    return gain + (ratio(s.n_pos, s.cases) - prior) * (s.cases + 1.0) / 2.0
+    more = 0.0 if prior is None else ratio(s.n_pos, s.cases) - prior
+    return ratio(s.margin, 2.0 * s.cases) + more * (s.cases + 1.0) / 2.0
 
 
 @declare(
@@ -410,8 +402,7 @@ def ranking_score(ranking: Ranking, g: Callable[[NDArray[Any]], ArrayLike]) -> A
         raise InputError("g", f"gives {show(worth)}", "return a number for each place")
     worth = worth.astype(np.float64)
     if worth.shape != places.shape:
-        problem = f"gives values of shape {worth.shape} for {len(places)} places"
-        raise InputError("g", problem, "return one value for each place")
+        raise InputError("g", f"gives {worth.shape} values for {len(places)} places", "return one for each place")
     if not np.isfinite(worth).all():
         at = int(np.argmin(np.isfinite(worth)))
         raise InputError("g", f"gives {worth[at]:g} for place {at + 1}", "return a finite number for each place")
@@ -604,11 +595,6 @@ def _discounts(places: int) -> Any:
     return np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2.0, places + 2.0))))
 
 
-def _check_cut(k: Any, name: str) -> None:
-    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < 2**63:
-        raise InputError(name, f"is {show(k)}", "give a whole number of places, such as ndcg@10")
-
-
 _of_search = partial(
     declare, family="ranking", part="ranking", tie_rule="expectation", needs=("positives",), batch_mean=True
 )
@@ -619,7 +605,7 @@ _of_search = partial(
     formula="Σ 1/log₂(1 + place) over the positives (best place = 1; up to place k), as a share of the perfect list's",
     latex=r"\frac{\sum_{i=1}^{n^+} 1/\log_2(1 + r_i)}{\sum_{i=1}^{n^+} 1/\log_2(1 + i)}",
     reference="Järvelin & Kekäläinen 2002, binary relevance; ties as McSherry & Najork 2008",
-    checks={"k": _check_cut},
+    checks={"k": partial(check_whole, least=1)},
 )
 def ndcg(ranking: Ranking, k: int | None = None) -> Any:
     """How early the positives come: a place counts 1/log₂(1 + place). Write ``ndcg@10`` for the first ten places.

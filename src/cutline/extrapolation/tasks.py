@@ -821,11 +821,7 @@ def _match(
     if classes is not None:
         names = _column(classes, class_name, n_columns, "columns", "give one per column, in order").tolist()
     else:
-        # Without names labels are column numbers. Any other rule would be a guess where a class has no cases.
-        if labels.dtype.kind not in "iufb":
-            message = f"is missing: labels are names such as {show(labels.tolist()[0])}"
-            raise InputError(class_name, message, "name the class of each column, in order")
-        names = list(range(n_columns))
+        names = list(range(n_columns))  # any other rule would be a guess where a class has no cases
     number: dict[Any, int] = {}
     columns = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.intp)
     cases = np.empty(n_cases, dtype=np.intp)

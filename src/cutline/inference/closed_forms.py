@@ -69,9 +69,7 @@ def newcombe_limits(auc: float, n_pos: float, n_neg: float, z: float) -> Interva
     if min(n_pos, n_neg) <= 0.0:
         return Interval(0.0, 1.0)  # one class alone tells nothing of an area
     half, ends = (n_pos + n_neg) / 2.0 - 1.0, [0.0, 1.0]
-    for k in (0, 1):
-        if not (auc > 0.0, auc < 1.0)[k]:
-            continue
+    for k in np.flatnonzero([auc > 0.0, auc < 1.0]):
         inside, outside = auc, ends[k]
         for _ in range(60):  # halvings: more than a float has digits
             a = (inside + outside) / 2.0

@@ -85,9 +85,9 @@ class IntervalInputs:
         measure, n, (n_pos, n_neg) = self.measure, self.places, (float(self.n_pos), float(self.n_neg))
         if not self.has_closed_range:
             return self.computed.cut(self.spec)
-        assert measure.proportion is not None
         none = Counts(0.0, n, n_pos, n_neg - n)
-        hits = self.value * measure.proportion(none)[1] / (1.0 if measure.scale is None else measure.scale(none))
+        trials = n_pos if measure.interval == "moving_cut_recall" else n
+        hits = self.value * trials / (1.0 if measure.scale is None else measure.scale(none))
         n, hits = (x * (n_pos / hits if hits > n_pos else 1.0) for x in (n, hits))  # beyond the last positive: up to it
         return Counts(hits, max(n - hits, 0.0), n_pos - hits, max(n_neg - n + hits, 0.0))
 
@@ -104,12 +104,12 @@ class IntervalInputs:
         worth, given = WORTH_OF_PLACE.get(self.measure.name), {**self.measure.params, **self.spec.arguments}
         if self.measure.interval == "partial_area":  # with 50 positives, a TPR from 0.9 on rests on five of them
             return partial_span(given["fpr"], given["tpr"]) * (self.n_neg if given["tpr"] is None else self.n_pos)
-        if self.spec.quota is not None:
+        if self.spec.quota is not None and not self.evidence.batched:
             sizes, shares = quota_sizes(self.spec.quota, self.ranking.cases)
             if self.measure.interval == "moving_cut_recall" and self.measure.scale is None:  # hits, not hit rates
                 shares = shares * sizes / (shares @ sizes)
             return float(1.0 / (shares @ (1.0 / np.maximum.outer(sizes, sizes)) @ shares))
-        if worth is None or given.get("k", 1) is None:
+        if worth is None or given.get("k", 1) is None or self.evidence.batched:
             return math.inf
         each = worth(np.arange(1.0, min(self.ranking.cases, _PLACES) + 1.0), self.ranking.cases, **given)
         return float(each.sum() ** 2 / (each @ each))
@@ -118,12 +118,8 @@ class IntervalInputs:
     def proportion(self) -> tuple[float, float, float]:
         """Successes, trials, and by what their ratio is multiplied."""
         assert self.measure.proportion is not None
-        successes, trials = self.measure.proportion(self.cells)
-        return (
-            float(successes),
-            float(trials),
-            1.0 if self.measure.scale is None else float(self.measure.scale(self.cells)),
-        )
+        (successes, trials), scale = self.measure.proportion(self.cells), self.measure.scale
+        return float(successes), float(trials), 1.0 if scale is None else float(scale(self.cells))
 
     @cached_property
     def trials(self) -> float:
@@ -186,12 +182,9 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
     plain = spec.ties == "expected" and not several and not (measure.line_of_auc and spec.options)
     holds = evidence.independent and plain
-    if wish in limits.METHODS:
-        return METHODS[wish] if holds and measure.proportion is not None else None
-    if wish in OF_AUC:
-        return METHODS[wish] if holds and measure.line_of_auc is not None else None
-    if wish is None:
-        return None
+    if wish is None or wish in limits.METHODS or wish in OF_AUC:
+        needed = measure.proportion if wish in limits.METHODS else measure.line_of_auc
+        return METHODS[wish] if wish is not None and holds and needed is not None else None
     keeps_list = evidence.has_jackknife or not evidence.ranking.weighted  # of weighted rows a stream has blocks alone
     fits = (holds or (declared.dependent and plain)) and (keeps_list or not declared.rows)
     if wish == "auto" and fits and not declared.resampled:
@@ -257,10 +250,9 @@ def fisher_z(inputs: IntervalInputs) -> Interval:
 
     The widest limits count where a cell has fewer than five cases: what did not happen in this sample may yet happen.
     """
-    cells, intervals = np.array(astuple(inputs.cells)[:4]), []
-    for more in (0.0, 0.5, 1.0):
-        spread = delta_error(lambda x: float(inputs.measure.compute(Counts(*x))), cells + more)
-        intervals.append(limits.scaled_limits(*spread, float(cells.sum()) - 1.0, inputs.level, "atanh"))
+    cells = np.array(astuple(inputs.cells)[:4])
+    spreads = (delta_error(lambda x: float(inputs.measure.compute(Counts(*x))), cells + m) for m in (0.0, 0.5, 1.0))
+    intervals = [limits.scaled_limits(*s, float(cells.sum()) - 1.0, inputs.level, "atanh") for s in spreads]
     value = float(inputs.measure.compute(Counts(*cells)))
     if not abs(value) < 1.0 - 1e-9:
         return Interval(-1.0 if value < 0.0 else intervals[1].low, 1.0 if value > 0.0 else intervals[1].high)
@@ -390,8 +382,7 @@ def batches(inputs: IntervalInputs) -> Interval:
     error *= rows.widening(psi)
     freedom, (low, high) = limits.effective_freedom(psi), spec.measure.range
     if (low, high) == (0.0, 1.0):
-        taking = float(np.count_nonzero(cells[:, :, 1].any(axis=1)))
-        return share_limits(value, error, freedom, taking, level)
+        return share_limits(value, error, freedom, float(np.count_nonzero(cells[:, :, 1].any(axis=1))), level)
     return limits.scaled_limits(value, error, freedom, level, "log" if low == 0.0 else "atanh")
 
 
@@ -507,9 +498,7 @@ def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     perfect = value >= most * (1.0 - 1e-9)
     least, largest = limits.wilson_share(min(value / most, 1.0), n_pos, level)
     if n_pos >= FEW_POSITIVES and not perfect and low == low:
-        if inputs.evidence.auc[2] < FEW_CARRY:
-            low = min(low, least * most)
-        return Interval(low, high), "logit"
+        return Interval(min(low, least * most) if inputs.evidence.auc[2] < FEW_CARRY else low, high), "logit"
     if perfect or low != low:
         return Interval(least * most, largest), "wilson"
     return Interval(min(least * most, low), max(largest, high)), "logit_wilson"
@@ -524,9 +513,8 @@ def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
     holds it.
     """
     smaller, (error, freedom, _) = inputs.smaller_class, inputs.spread
-    plain = limits.scaled_limits(
-        inputs.value, error, limits.freedom_in_small_class(freedom, smaller), inputs.level, "logit"
-    )
+    freedom = limits.freedom_in_small_class(freedom, smaller)
+    plain = limits.scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
     stand_in = newcombe_limits(inputs.value, inputs.n_pos, inputs.n_neg, limits.z_of(inputs.level))
     if plain.low == plain.low and smaller >= 6:
         few = inputs.evidence.auc[2] < FEW_CARRY
@@ -557,15 +545,14 @@ def mean_score(inputs: IntervalInputs) -> Interval:
     return Interval(n * low, n * high)
 
 
-def _from_replicates(inputs: IntervalInputs, name: str) -> Interval:
-    return inputs.replicates.interval(name, inputs.level)
-
-
 _DRAWN: dict[str, bool] = {"resampled": True, "jackknife": True}
 METHODS: dict[str, Method] = {
     **{name: Method(name, partial(_of_proportion, name=name)) for name in limits.METHODS},
     **{name: Method(name, partial(_of_auc, name=name)) for name in ("delong_t", *OF_AUC)},
-    **{name: Method(name, partial(_from_replicates, name=name), True, name == "bca") for name in FROM_REPLICATES},
+    **{
+        name: Method(name, partial(lambda i, by: i.replicates.interval(by, i.level), by=name), True, name == "bca")
+        for name in FROM_REPLICATES
+    },
     **{
         one.name: one
         for one in (
@@ -629,8 +616,8 @@ def estimate(
         regular = settings.interval == "auto" and evidence.independent and evidence.auc[2] >= CASES_THAT_CARRY
         for spec, method in resampled.items():
             # Replicates keep the class sizes by default where their share does not matter or was chosen.
-            keeps = spec.measure.stratified or evidence.set_by_design
-            keeps = keeps if settings.stratify is None else settings.stratify
+            by_design = spec.measure.stratified or evidence.set_by_design
+            keeps = by_design if settings.stratify is None else settings.stratify
             smooth = regular and method.smooth and method is METHODS[spec.measure.interval]
             smooth = smooth and spec.quota is None and spec.measure.part not in _NOT_SMOOTH
             wanted[spec] = Resampled(values[spec], keeps, method.jackknife, smooth)

@@ -224,8 +224,7 @@ class Resampler:
         """One vector of sums for each block left out."""
         block, strata = self.blocks()
         out = np.zeros((len(strata), request.width))
-        rows = self._rows(ties)
-        wanted = self._wanted(request, ties)
+        rows, wanted = self._rows(ties), self._wanted(request, ties)
         job = partial(compiled.leave_out, block=block, rows=rows, wanted=wanted, out=out)
         self._run(job, len(rows.pos), len(strata), "jackknife")
         return out
@@ -405,11 +404,9 @@ class Replicates:
         if len(drawn) < 2 or self.value != self.value:
             return Interval(math.nan, math.nan)
         tail = (1.0 - level) / 2.0
-        if method == "percentile":
-            return Interval(*_quantiles(drawn, [tail, 1.0 - tail]))
-        if method == "basic":
+        if method != "bca":
             low, high = _quantiles(drawn, [tail, 1.0 - tail])
-            return Interval(2 * self.value - high, 2 * self.value - low)
+            return Interval(2 * self.value - high, 2 * self.value - low) if method == "basic" else Interval(low, high)
         # bca: levels of the percentiles, corrected for bias and skewness (Efron 1987)
         with np.errstate(invalid="ignore"):  # sums of weights round; a likelihood ratio may be infinite
             equal = (drawn == self.value) | (np.abs(drawn - self.value) <= 1e-9 * max(1.0, abs(self.value)))
@@ -458,18 +455,15 @@ def replicate(
 
     Of ``smooth`` measures of a long list none are drawn where the influences of many cases make up the variance.
     """
-    by_row = jackknife and not resampler.by_blocks
-    influences = resampler.influences(specs) if jackknife and not by_row else {}
-    if by_row:
+    influences = resampler.influences(specs) if jackknife and resampler.by_blocks else {}
+    if jackknife and not resampler.by_blocks:
         strata = resampler.blocks()[1]
         for spec, left in values_left_out(specs, resampler).items():
             each = limits.jackknife(left, strata)[1]
             influences[spec] = Influences(each, np.ones(len(each)))
-    by_spec: dict[Spec, Replicates] = {}
-    for spec in influences if resampler.by_blocks else ():
-        known = Replicates(values[spec], np.empty(0), influences[spec])
-        if spec in smooth and known.jackknife()[1] >= CASES_THAT_CARRY:
-            by_spec[spec] = known
+    even = [spec for spec in influences if spec in smooth and resampler.by_blocks]
+    known = {spec: Replicates(values[spec], np.empty(0), influences[spec]) for spec in even}
+    by_spec = {spec: one for spec, one in known.items() if one.jackknife()[1] >= CASES_THAT_CARRY}
     specs = [spec for spec in specs if spec not in by_spec]
     for reading in plan_sweeps(tuple(specs), resampler.ranking.cases):
         if reading.specs:
