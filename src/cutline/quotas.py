@@ -138,9 +138,8 @@ def why_no_cut(quota: Any, cases: Any) -> str:
     try:
         quota_sizes(quota, cases)
     except InputError as error:
-        if "less than one case" in error.problem:
-            return f"the quota {error.problem}"
-        return f"the quota is larger than the segment, which has {pluralize(cases, 'case')}"
+        larger = f"is larger than the segment, which has {pluralize(cases, 'case')}"
+        return f"the quota {error.problem if 'less than one case' in error.problem else larger}"
     return ""
 
 

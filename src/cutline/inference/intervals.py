@@ -616,11 +616,10 @@ def estimate(
         regular = settings.interval == "auto" and evidence.independent and evidence.auc[2] >= CASES_THAT_CARRY
         for spec, method in resampled.items():
             # Replicates keep the class sizes by default where their share does not matter or was chosen.
-            by_design = spec.measure.stratified or evidence.set_by_design
-            keeps = by_design if settings.stratify is None else settings.stratify
+            kept = spec.measure.stratified or evidence.set_by_design if settings.stratify is None else settings.stratify
             smooth = regular and method.smooth and method is METHODS[spec.measure.interval]
             smooth = smooth and spec.quota is None and spec.measure.part not in _NOT_SMOOTH
-            wanted[spec] = Resampled(values[spec], keeps, method.jackknife, smooth)
+            wanted[spec] = Resampled(values[spec], kept, method.jackknife, smooth)
         drawn = evidence.replicate(wanted, settings)
         for spec, method in resampled.items():
             inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
