@@ -237,7 +237,7 @@ def test_marks_have_a_scale_from_chance_to_perfect() -> None:
     n_pos, n = int(y.sum()), len(y)
     assert v.scales["average_qrecall"] == pytest.approx(((n + n_pos) / (2 * n), 1.0))
     assert v.scales[f"quota_pearson@{n_pos}"] == (0.0, 1.0)
-    drawn = next(mark for mark in voting(v).marks if mark.words == "average_hit_rate")
+    drawn = next(mark for mark in voting(v).marks if mark.words.startswith("average_hit_rate,"))
     first = cl.chance_adjusted("average_hit_rate", y, models[v.order[0]])
     assert drawn.y[0] == pytest.approx(first)
 

@@ -39,10 +39,10 @@ _MEANINGS = {
 }
 
 
-def _cells(e: Estimate) -> list[str]:
-    """A value and its interval in a table: with two digits more than in a sentence."""
+def _cell(e: Estimate) -> str:
+    """A value with its interval in a table: with two digits more than in a sentence."""
     value, low, high = (amount(x, (e.high - e.low) / 100.0) for x in (e.value, e.low, e.high))
-    return [value, f"{low} to {high}" if e.low == e.low else ""]
+    return f"{value} ({low} to {high})" if e.low == e.low else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,9 +139,7 @@ class Uplift(HasReport, DictResult, ByMeasure):
     def sections(self, **options: Any) -> list[Section]:
         """The answer in words, the gain by number of cases treated, and the measures."""
         rows = [
-            {"measure": key, "value": value, "interval": within, "note": _MEANINGS[key.partition("@")[0]]}
-            for key, e in self.estimates.items()
-            for value, within in [_cells(e)]
+            {"measure": k, "value": _cell(e), "note": _MEANINGS[k.partition("@")[0]]} for k, e in self.estimates.items()
         ]
         treated = int(self.sums.trial.treated.sum())
         trial = f"The trial has {pluralize(treated, 'treated row')} and {pluralize(self.sums.n - treated, 'control')}."
@@ -211,16 +209,15 @@ class UpliftComparison(HasReport, DictResult, Models[Uplift]):
         """The answer in words, the gains by number of cases treated, the measures and the differences."""
         rows, pairs = [], []
         for key in self.first.estimates:
-            cells = {name: _cells(one[key]) for name, one in self.items()}
-            each = {name: f"{value} ({within})" if within else value for name, (value, within) in cells.items()}
+            each = {name: _cell(one[key]) for name, one in self.items()}
             rows.append({"measure": key, **each, "note": _MEANINGS[key.partition("@")[0]]})
-        for row in self.differences:
-            gap, within = _cells(Estimate("", row["difference"], row["low"], row["high"]))
-            shown = {**{name: row[name] for name in ("a", "b", "measure")}, "difference": gap, "interval": within}
-            pairs.append({**shown, "p": p_value(row["p_adjusted"]), "reading": row["reading"]})
-        tables = Table(rows, "Measures"), Table(pairs, self.differences.title)
+        for d in self.differences:
+            gap = _cell(Estimate("", d["difference"], d["low"], d["high"]))
+            pairs.append({**{name: d[name] for name in ("a", "b", "measure")}, "difference": gap})
+            pairs[-1] |= {"p": p_value(d["p_adjusted"]), "reading": d["reading"]}
         answer = Section("answer", [*self.sentences(), Figure("uplift", list(self.values()))])
-        return [answer, Section("measures", tables[:1]), Section("pairs", tables[1:])]
+        pair = Section("pairs", [Table(pairs, self.differences.title)])
+        return [answer, Section("measures", [Table(rows, "Measures")]), pair]
 
 
 @overload

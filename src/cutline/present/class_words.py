@@ -81,8 +81,8 @@ def class_sections(
             yield Section("confusion", [*matrix, *pairs], "Which classes are confused")
         rows: list[dict[str, Any]] = []
         for row in ev.per_class[:MOST_ROWS]:
-            ends_of = {name: (row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in _OF_CLASS if name in row}
-            values = {name: Estimate(name, *three) for name, three in ends_of.items()}
+            ends = {name: [row[name + end] for end in ("", "_low", "_high")] for name in _OF_CLASS if name in row}
+            values = {name: Estimate(name, *three) for name, three in ends.items()}
             rows.append({"class": str(row["class"]), "cases": count(row["cases"]), **values})
         left = len(ev.per_class) - MOST_ROWS
         if left > 0:
@@ -136,13 +136,8 @@ def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
     pairs = ev.most_confused(10)
     if not len(pairs):
         return ["No case was predicted as a class that is not its own."]
-    rows = [
-        {
-            name.replace("_", " "): percentage(v) if isinstance(v, float) and name != "cases" else v
-            for name, v in row.items()
-        }
-        for row in pairs
-    ]
+    shares = [name for name, value in pairs[0].items() if isinstance(value, float) and name != "cases"]
+    rows = [{n.replace("_", " "): percentage(v) if n in shares else v for n, v in row.items()} for row in pairs]
     return [*([large] if many else []), Table(rows, "Most confused")]
 
 

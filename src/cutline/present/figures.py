@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..inference.limits import wilson
 from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Table, count, cut_text, format_value, in_sentence, pluralize
+from ..table import Figure, Table, count, cut_text, format_value, in_sentence, pluralize, values_of
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
 from .words import counter, cut_point, models_of, name_of, positives_found, rounded
@@ -30,7 +30,6 @@ from .words import counter, cut_point, models_of, name_of, positives_found, roun
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
     from ..comparison import Comparison
-    from ..decide.error_costs import Cheapest
     from ..decide.planning import Plan
     from ..evaluation import Evaluation
     from ..extrapolation.extrapolation_result import Extrapolation, GrowthComparison
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 Whole = NDArray[np.int64]
 Shown = bool | None  # whether something is drawn; None: where that is usual
 POSITIVES, NEGATIVES, FAINT = "#2f7ec7", "#9a9a9a", "#d9d9d9"
+_ENDS = ("value", "low", "high")
 MOST_LINES = 16  # models in one chart: each colour twice
 MOST_PAIRS = 10  # differences in one chart
 MOST_SEGMENTS = 40  # that a chart has room for
@@ -51,6 +51,7 @@ EVERY_QUOTA_UP_TO = 2_000
 # need not show the first 1/2000 of the list. Of lists of up to 2000 rows it shows every place.
 STEADY = 1 / 2000
 # all of one direction: higher is better
+_AT_QUOTA = ("value_recall", "hit_rate", "qrecall")
 _FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy")
 # what a small picture has no room for
 _ON_PAGE = {"roc": {"hull": False, "band": False}, **{kind: {"band": False} for kind in ("precision_recall", "gain")}}
@@ -89,9 +90,7 @@ def _finding(result: Any, measure: str, plain: str, words: str) -> str:
         verdict = result.verdict(measure)
     except (AttributeError, InputError):  # not a comparison, or no model has a value
         return plain
-    if verdict.status == "clear":
-        return f"{plain}: {verdict.best} has the best {words}"
-    return f"{plain}: {verdict.lead}"
+    return f"{plain}: {f'{verdict.best} has the best {words}' if verdict.status == 'clear' else verdict.lead}"
 
 
 def _found(result: Any, places: float | None, *, plain: str = "") -> str:
@@ -112,8 +111,8 @@ def _in_words(models: Sequence[Evaluation], area: str = "", title: str = "") -> 
     for ev in models[:MOST_LINES]:
         words, point = [f"{title} {ev[area].value:.3f}"] if area and area in ev else [], cut_point(ev, whole=True)
         if point is not None:
-            by_places, at = ev.quota is not None, cut_text(point.threshold, point.above)
-            where = f"at {pluralize(point.taken, 'place')}" if by_places else f"above {at}"
+            at = f"above {cut_text(point.threshold, point.above)}"
+            where = at if ev.quota is None else f"at {pluralize(point.taken, 'place')}"
             negatives = f"{counter(ev)(point.fp)} negative{'' if point.fp == 1 else 's'}"
             words.append(f"{where}: {positives_found(ev, point)}, {negatives}")
         each.append((f"{ev.name}: " if len(models) > 1 else "") + ", ".join(words))
@@ -172,9 +171,8 @@ def rates(
     chart.models = [models[k].name for k in curves] if len(models) > 1 else ()
     drawn, by_places = [models[k] for k in curves], threshold is None and models[0].quota is not None
     cuts = [cut_point(ev, whole=True) if threshold is None else ev.at(threshold=threshold) for ev in drawn]
-    where = [
-        pluralize(c.taken, "place") if by_places else f"score > {cut_text(c.threshold, c.above)}" for c in cuts if c
-    ]
+    known = [c for c in cuts if c]
+    where = [pluralize(c.taken, "place") if by_places else f"score > {cut_text(c.threshold, c.above)}" for c in known]
     _shade(chart, _bands(models, name, band, simultaneous), f"dot: {where[0]}" if where else "")
     chart.reference((0.0, 1.0), (0.0, 1.0) if roc else (chance, chance))
     if roc:
@@ -258,10 +256,7 @@ def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
     if n <= EVERY_QUOTA_UP_TO:
         return np.arange(1, n + 1)
     parts: list[Any] = [np.arange(1, 501), n * np.arange(1, 1001) // 1000, list(extra), [n]]
-    unit = 1
-    while 100 * unit <= n:
-        parts.append(np.arange(100, 1000) * unit)
-        unit *= 10
+    parts += [np.arange(100, 1000) * 10**k for k in range(len(str(n)) - 2)]
     stops = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))
     return stops[(stops >= 1) & (stops <= n)]
 
@@ -388,11 +383,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     finite = score[np.isfinite(score)]
     if len(finite) == 0:
         raise InputError(None, "a histogram needs finite scores, and all of these are infinite")
-    low, high = float(finite.min()), float(finite.max())
-    if ev.rows.outline.are_probabilities:
-        low, high = 0.0, 1.0
-    elif low == high:
-        low, high = low - 0.5, high + 0.5
+    low, high = (0.0, 1.0) if ev.rows.outline.are_probabilities else around(finite)
     edges = 2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1)  # the range itself may be too large for a number
     edges[[0, -1]] = low, high  # halves of the smallest numbers are 0
     clipped = np.clip(score, low, high)
@@ -566,13 +557,9 @@ def _interval_rows(chart: Chart, rows: Iterable[Mapping[str, Any]], models: Sequ
 def forest(result: Any, *, measures: Sequence[str] | None = None) -> Chart:
     """Estimates with their intervals, one line for each model and measure; also of models of several classes."""
     models = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
-    at_quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
+    at_quota = [key for key, spec in models[0].specs.items() if spec.measure.name in _AT_QUOTA]
     keys = list(measures) if measures is not None else [key for key in (*at_quota, *_FOREST) if key in models[0]]
-    rows: list[dict[str, Any]] = []
-    for k, key in enumerate(keys):
-        for ev in models:
-            e = ev[key]
-            rows.append({"row": k, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
+    rows = [{"row": k, "model": ev.name, **values_of(ev[key], *_ENDS)} for k, key in enumerate(keys) for ev in models]
     values = [row[end] for row in rows for end in ("value", "low", "high") if math.isfinite(row[end])] or [0.0, 1.0]
     room = 0.12 * (max(values) - min(values)) or 0.5
     across, ends = (min(values) - room / 2, max(values) + room), (-0.5, len(keys) - 0.5)
@@ -599,8 +586,8 @@ def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     one_list = getattr(result, "shared", None) if measure is None and getattr(result.overall, "quota", None) else None
     if one_list is not None:
         key, whole = f"recall in one list of {one_list.where}", result.overall.at(quota=result.overall.quota)
-        parts = [(row["segment"], row["cases"], row["recall"]) for row in one_list]
-        shown = [*parts, (None, result.overall.facts["rows"], whole.recall)]
+        shown = [(row["segment"], row["cases"], row["recall"]) for row in one_list]
+        shown += [(None, result.overall.facts["rows"], whole.recall)]
         known = {"model": result.overall.name, "measure": key, "low": math.nan, "high": math.nan}
         return Table([{**known, "segment": name, "rows": n, "value": value} for name, n, value in shown], key)
     first = next(iter(models.values()))
@@ -614,9 +601,8 @@ def segments_frame(result: Any, *, measure: str | None = None) -> Table:
     for name, seg in models.items():
         parts = list(seg.evaluations.values())
         for segment, ev in [*((parts[k].name, parts[k]) for k in order), (None, seg.overall)]:
-            e = ev.estimates[key]
             row = {"model": name, "segment": segment, "measure": key, "rows": ev.facts["rows"]}
-            rows.append({**row, "value": e.value, "low": e.low, "high": e.high})
+            rows.append({**row, **values_of(ev.estimates[key], *_ENDS)})
     return Table(rows, f"{key} by segment")
 
 
@@ -771,28 +757,21 @@ def calibration(result: Any) -> Chart:
     return chart
 
 
-def cost_chart(
-    result: Any,
-    *,
-    kind: str,
-    prices: tuple[float, float] | None = None,
-    cheapest: Cheapest | None = None,
-    band: Shown = None,
-) -> Chart:
+def cost_chart(result: Any, *, kind: str, prices: Any = None, cheapest: Any = None, band: Shown = None) -> Chart:
     """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody.
 
     ``result`` may also be decision curves by the number that gives their colour. ``prices``: what a false positive and
     a false negative cost, for a line there and costs in their unit; ``cheapest`` adds dots at the models' own cuts.
     """
-    known = isinstance(result, dict)
+    known, benefit = isinstance(result, dict), kind == "net_benefit"
     decisions = result if known else {k: ev.decision_curve() for k, ev in enumerate(models_of(result))}
-    benefit = kind == "net_benefit"
-    value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
     first = next(iter(decisions.values()))
     scale = 1.0 if benefit or prices is None else sum(prices)
+    names = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
+    lines = {k: [scale * getattr(c, name) for name in names] for k, c in decisions.items()}
     everyone = first.treat_all if benefit else scale * first.treat_all_cost
     no_one = np.zeros_like(first.x) if benefit else scale * first.treat_none_cost
-    top = 1.1 * scale * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
+    top = 1.1 * max(1e-9, *(float(values.max()) for values, *_ in lines.values()))
     ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
     shaded = len(decisions) == 1 if band is None else band  # bands of several models would cover each other
     words = "Dashed: act on everyone. Dotted: act on no one." + " Shaded: interval." * shaded
@@ -808,25 +787,20 @@ def cost_chart(
         chart.words += f" Line: cut at x, as if probabilities were right. Dot: at a model's own cheapest cut ({costs})."
         clear = all(row["low"] > 0 for row in cheapest.others)
         chart.finding = f"{TITLES[kind]}: {cheapest.model} is cheapest{'' if clear else ', but not clearly'}"
-    of_each = {
-        k: Band(c.x, scale * getattr(c, low), scale * getattr(c, high), c.level, False) for k, c in decisions.items()
-    }
-    _shade(chart, of_each.items() if shaded else ())
-    names = [c.name for c in decisions.values()]
-    if list(decisions) == list(range(len(names))):
-        chart.models = names if len(names) > 1 else []
-    else:  # colours skip the models without probabilities
-        chart.key = [(c.name, colour(k)) for k, c in decisions.items()]
+    _shade(chart, ((k, Band(c.x, lines[k][1], lines[k][2], c.level, False)) for k, c in decisions.items() if shaded))
+    skipped = list(decisions) != list(range(len(decisions)))  # colours skip the models without probabilities
+    chart.key = [(c.name, colour(k)) for k, c in decisions.items()] if skipped else []
+    chart.models = [c.name for c in decisions.values()] if len(decisions) > 1 and not skipped else []
     chart.line(first.x, everyone, GREY, PERFECT, size=1.1, words="everyone")
     chart.line(first.x, no_one, GREY, CHANCE, size=1.1, words="no one")
     for k, c in decisions.items():
-        told = f"{c.name}; dot: {money(own[c.name])} at its own cheapest cut" if c.name in own else c.name
-        chart.line(c.x, scale * getattr(c, value), colour(k), dash(k), words=told)
+        told = f"; dot: {money(own[c.name])} at its own cheapest cut" if c.name in own else ""
+        chart.line(c.x, lines[k][0], colour(k), dash(k), words=c.name + told)
     if prices is not None:
-        at = prices[0] / sum(prices)
+        at, positive = prices[0] / sum(prices), first.treat_none_cost[0] / (1.0 - first.x[0])
         chart.line([at, at], ends, "#808080")
         for k, c in sorted(decisions.items(), key=lambda of: -own.get(of[1].name, math.inf)):  # the cheapest on top
-            lost, positive = own.get(c.name, math.nan), first.treat_none_cost[0] / (1.0 - first.x[0])
+            lost = own.get(c.name, math.nan)
             chart.point(at, positive - lost / prices[1] if benefit else lost, colour(k))
     return chart
 
@@ -858,8 +832,7 @@ def profit(plan: Plan) -> Chart:
 
 def uplift(result: Any) -> Chart:
     """Gain by number of cases treated, of one score with its interval, beside treating at random and nobody."""
-    one_or_more = result.evaluations.values() if hasattr(result, "evaluations") else [result]
-    scores = result if isinstance(result, list) else list(one_or_more)
+    scores = result if isinstance(result, list) else list(getattr(result, "evaluations", {"": result}).values())
     first = scores[0]
     rows = [(k, one, one.curve) for k, one in enumerate(scores[:MOST_LINES])]
     shown = ("gain", "low", "high") if len(scores) == 1 else ("gain",)
@@ -906,12 +879,11 @@ def voting(result: SelectiveVoting) -> Chart:
     band = [(np.array([row[end] for row in result.held_out]) - zero) / (one - zero) for end in ("low", "high")]
     drawn = np.concatenate([*lines.values(), *band])
     bottom, top = around(drawn[np.isfinite(drawn)]) if result.scales else (-0.03, 1.1)
-    across, title = (0.9, max(2.0, float(x[-1])) + 0.1), "Marks by number of models"
-    chart = Chart(title, words, across, (bottom, top), "models that vote, best first", y_percent=True)
-    chart.y_name = "mark, from its lowest to its highest"
-    if result.scales:
-        room = 0.08 * (top - bottom)
-        chart.y_name, chart.y = "mark: chance is 0%, a perfect list 100%", (bottom - room, top + room)
+    room = 0.08 * (top - bottom) * bool(result.scales)
+    across, ends = (0.9, max(2.0, float(x[-1])) + 0.1), (bottom - room, top + room)
+    chart = Chart("Marks by number of models", words, across, ends, "models that vote, best first", y_percent=True)
+    own_ends = "mark, from its lowest to its highest"
+    chart.y_name = "mark: chance is 0%, a perfect list 100%" if result.scales else own_ends
     chart.x_labels = [(float(k), str(k)) for k in range(1, len(x) + 1, -(-len(x) // 12))]
     if np.isfinite(band).any():
         names = [str(spec) for spec in result.specs]
@@ -920,7 +892,7 @@ def voting(result: SelectiveVoting) -> Chart:
         chart.x_name += f"\n(band: {result.chosen_by} on held-out rows, all numbers at once)"
     for k, values in lines.items():
         name = str(result.specs[k])
-        chart.line(x, values, colour(k), dash(k), words=f"{name}, best {at_best[name]}" if name in at_best else name)
+        chart.line(x, values, colour(k), dash(k), words=f"{name}, best {at_best.get(name, '–')}")
         if np.isfinite(values).any():
             chart.point(float(x[np.nanargmax(values)]), float(np.nanmax(values)), colour(k))
     chart.key = [(mark.words, mark.paint) for mark in chart.marks if mark.shape == "line"]
@@ -945,8 +917,7 @@ def more_classes(ex: Extrapolation, *, until: int | None = None, title: str = "A
         f"; {format_value(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
     )
     last = float(max(k[-1], 3))
-    chart = Chart(title, words, (2.0, last), (0.0, 1.0), "number of classes", log=True, y_name="accuracy")
-    chart.y_percent = True
+    chart = Chart(title, words, (2.0, last), (0.0, 1.0), "number of classes", True, "accuracy", y_percent=True)
     chart.upright(float(ex.n_classes), f"{ex.n_classes:,} classes seen")
     every = np.unique(np.append(np.geomspace(2, last, 60).round(), ex.n_classes))
     for name, fit in ex.fits.items():
@@ -1020,10 +991,8 @@ def risk_coverage(result: Any) -> Chart:
     curve = result.risk_coverage() if hasattr(result, "risk_coverage") else result
     thin = curve.thinned(160)
     top = max(0.05, 1.05 * float(np.max(thin.high[len(thin) // 10 :])))
-    words = (
-        f"Error rate among the answered: {curve.at(1.0)['risk']:.1%} if all are answered, "
-        f"{curve.at(0.5)['risk']:.1%} of the most confident half"
-    )
+    every, half = (f"{curve.at(share)['risk']:.1%}" for share in (1.0, 0.5))
+    words = f"Error rate among the answered: {every} if all are answered, {half} of the most confident half"
     across = "share of cases answered, the most confident first"
     chart = Chart("Errors by coverage", words, (0.0, 1.0), (0.0, top), across, y_name="error rate among the answered")
     chart.x_percent = chart.y_percent = True

@@ -60,8 +60,7 @@ def page(
     sections = _in_order(list(result.sections(detail=True, **options)), options)
     whole = getattr(result, "whole", result)  # of segments
     models = getattr(whole, "evaluations", None)
-    if title is None and hasattr(result, "title"):
-        title = str(result.title)
+    title = getattr(result, "title", None) if title is None else title
     if title is None:
         title = f"Evaluation of {whole.name}" if models is None else f"Comparison of {pluralize(len(models), 'model')}"
         title += f" by {', '.join(result.by)}" if whole is not result else ""

@@ -183,9 +183,8 @@ def write_picture(result: Any, path: Any, kind: str | None = None, **options: An
     from matplotlib.figure import Figure
 
     kind = result.pictures[0] if kind is None else kind
-    figsize = (6.4, 4.6)
-    if kind in ("found", "dominance"):  # a row for each model
-        figsize = (7.6, 1.6 + 0.6 * len(models_of(result)))
+    in_rows = kind in ("found", "dominance")  # one for each model
+    figsize = (7.6, 1.6 + 0.6 * len(models_of(result))) if in_rows else (6.4, 4.6)
     # A figure of its own, without pyplot: no window system is needed or started.
     figure = Figure(figsize=figsize, layout="constrained")
     plot(result, kind, ax=figure.add_subplot(), **options)

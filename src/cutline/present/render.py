@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")  # which becomes a real minus; the dashes of a date stay
-_ON_PHONE = 44  # characters side by side
 _NUMERIC = re.compile(r"[^a-zA-Z]*(to[^a-zA-Z]*)?")  # "0.2 … 0.4", "12.5%", "3 to 5"
 
 
@@ -70,14 +69,9 @@ def readable(sections: Iterable[Section], width: int | None = None) -> Iterator[
             if isinstance(part, str):
                 # a command is left whole, so that it can be copied
                 fits = width is None or len(indent + part) <= width or section.name == "next"
-                hanging = indent * 2
-                paragraph.append(
-                    f"{indent}{part}"
-                    if fits or width is None
-                    else textwrap.fill(
-                        part, width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False
-                    )
-                )
+                how: dict[str, Any] = {"initial_indent": indent, "subsequent_indent": indent * 2}
+                how["break_on_hyphens"] = False
+                paragraph.append(indent + part if fits else textwrap.fill(part, width or 0, **how))
                 continue
             if paragraph:
                 yield "\n".join(paragraph)
@@ -99,9 +93,8 @@ def as_text(sections: Iterable[Section]) -> str:
 
 def as_markdown(sections: Iterable[Section]) -> str:
     """Sections as Markdown."""
-    parts = readable(sections)
-    # a note on a star is no item of a list
-    return "\n\n".join(re.sub(r"(?m)^\*", r"\\*", p) if isinstance(p, str) else markdown_table(p) for p in parts)
+    parts = (part if isinstance(part, str) else markdown_table(part) for part in readable(sections))
+    return re.sub(r"(?m)^\* ", r"\\* ", "\n\n".join(parts))  # a note on a star is no item of a list
 
 
 def markdown_table(table: Table) -> str:
@@ -167,18 +160,9 @@ def template(name: str) -> Template:
                 shown.append((name, prose or name == table.columns[0]))
         return shown
 
-    def stacked(table: Table) -> bool:
-        """Whether a phone shows its rows as lists: where three columns or more do not fit side by side."""
-        width, last = 0, list(table[-1].values())
-        for name, prose in columns(table):
-            cells = [format_value(row.get(name)) for row in table]
-            words = [*name.split(), *(" ".join(cells).split() if prose else cells), ""]
-            width += 2 + max(map(len, words))
-        return len(last) > 2 and width > _ON_PHONE and not any(getattr(v, "is_number", False) for v in last)
-
     # parts that are alike and follow each other, with their kind
     in_groups = partial(groupby, key=lambda part: type(part).__name__)
-    made.filters |= {"cell": cell, "columns": columns, "stacked": stacked, "in_groups": in_groups, "drawn": draw}
+    made.filters |= {"cell": cell, "columns": columns, "in_groups": in_groups, "drawn": draw}
     made.filters |= {"colour": colour, "dashes": lambda k: " ".join(map(str, dash(k))) or "none"}
     return made.get_template(name)
 
