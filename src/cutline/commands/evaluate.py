@@ -289,16 +289,14 @@ def _report(
         from ..present.plots import write_picture
 
         at: dict[Any, Any] = dict.fromkeys(("roc", "precision_recall", "histogram"), asked.named("threshold"))
-        at["list_size"], worth = asked.named("quota", "list_size"), [key for key in whole.specs if "value_rec" in key]
+        at["list_size"] = asked.named("quota", "list_size")
         if shown.get("cheapest") is not None:
             at["expected_cost"] = {"prices": (asked.cost_fp, asked.cost_fn), "cheapest": shown["cheapest"]}
-        questions = [name for name in _PICTURES if kind is None and result is whole and getattr(asked, name, None)]
-        for name in questions:
-            with suppress(InputError):  # what the data do not allow is not drawn
-                one = {"measures": worth} if name == "worth" else at.get(_PICTURES[name], {})
-                write_picture(result, path, _PICTURES[name], **one)
-                return
-        write_picture(result, path, kind, **at.get(kind, {}))
+        for name in _PICTURES if kind is None and result is whole else ():
+            if getattr(asked, name, None):
+                with suppress(InputError):  # what the data do not allow is not drawn
+                    return write_picture(result, path, _PICTURES[name], **at.get(_PICTURES[name], {}))
+        return write_picture(result, path, kind, **at.get(kind, {}))
 
     def content() -> dict[str, Any]:
         return {**document(), **{name: as_plain(others) for name, others in also.items()}}

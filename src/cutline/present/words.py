@@ -1077,8 +1077,8 @@ def detail_sections(
             "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
             "cost of a false positive / (cost of a false positive + cost of a false negative)."
         )
-        how = {"prices": tuple(prices.values()) or None, "cheapest": cheapest}
-        parts += [*(Figure(kind, curves, how) for kind in ("net_benefit", "expected_cost")), costs_told]
+        given = {"prices": tuple(prices.values()) or None, "cheapest": cheapest}
+        parts += [*(Figure(kind, curves, given) for kind in ("net_benefit", "expected_cost")), costs_told]
     parts += [] if cheapest is None else cheapest.conditions
     if parts:
         yield Section("costs", parts, "What do errors cost?")
