@@ -228,4 +228,4 @@ def test_no_clear_lead_at_all_quotas_at_once_does_not_deny_a_lead_at_one() -> No
     told = "\n".join(
         str(part) for section in cl.compare(y, models).sections(all_measures=True) for part in section.parts
     )
-    assert "at any quota if all quotas are judged at once. At the one quota that you chose beforehand" in told
+    assert "if all quotas are judged at once; at one chosen beforehand" in told

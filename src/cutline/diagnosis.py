@@ -467,10 +467,7 @@ class _Examination:
         if self.label is None or self.classes is not None:
             return []
         how: Any = {"label": self.label, "pos_label": self.pos_label, "decimal": self.decimal}
-        how |= {
-            "ignore_case": self.ignore_case,
-            **({"inclusion": _PLANNED[1]} if self.sampled else {"missing": "drop"}),
-        }
+        how |= {"ignore_case": self.ignore_case} | ({"inclusion": "inclusion"} if self.sampled else {"missing": "drop"})
         rows: list[dict[str, Any]] = []
         for name in (*self.scores, *self.markers):
             try:

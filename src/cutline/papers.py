@@ -530,19 +530,16 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
     @property
     def doubt(self) -> str:
         """How often the chosen number of models is the best and better than one model; empty if it is not known."""
-        best = self.held_out.column("best") if len(self.held_out) else []
-        if not best or math.isnan(best[self.voters - 1]):
+        rows = self.held_out.to_dicts()
+        own = rows[self.voters - 1] if rows else {"best": math.nan}
+        if math.isnan(own["best"]):
             return ""
-        values = np.array(self.held_out.column(self.chosen_by))
-        equal = np.flatnonzero(np.abs(values - values[self.voters - 1]) <= _SAME * np.abs(values)) + 1
-        same = f" (the same value as {listed([int(x) for x in equal if x != self.voters])})" if len(equal) > 1 else ""
-        number = f"{pluralize(self.voters, 'model')}{same}"
-        doubt = f"On held-out rows, {number} came out best in {best[self.voters - 1]:.0%} of the resamples"
-        if self.voters == 1:
-            return doubt
-        share = self.held_out.column("beats_1")[self.voters - 1]
-        clear = "is clear" if share >= 0.975 else "could be chance"
-        return f"{doubt}, ahead of one model in {share:.0%}: the gain {clear}"
+        value = own[self.chosen_by]
+        equal = [row["models"] for row in rows if row is not own and abs(row[self.chosen_by] - value) <= _SAME]
+        number = pluralize(self.voters, "model") + f" (the same value as {listed(equal)})" * bool(equal)
+        doubt = f"On held-out rows, {number} came out best in {own['best']:.0%} of the resamples"
+        gain = f", ahead of one model in {own['beats_1']:.0%}: the gain "
+        return doubt + (gain + ("is clear" if own["beats_1"] >= 0.975 else "could be chance")) * (self.voters > 1)
 
     @property
     def correlation(self) -> Table:
@@ -714,10 +711,8 @@ def _choose_voters(
         sets = np.ascontiguousarray(positive[drawn])
         values = np.array([judge_sets(sets, np.ascontiguousarray(scores[drawn]), [judge])[judge] for scores in held])
     marks = held_out_marks(judge, on_folds, values, level)
-    ties = np.flatnonzero(
-        np.abs(on_folds - sign * np.nanmax(sign * on_folds)) <= _SAME
-    )  # of equals, the most often best
-    best = int(ties[np.argmax(np.nan_to_num(np.array(marks.column("best"))[ties]))])
+    equal = np.abs(on_folds - sign * np.nanmax(sign * on_folds)) <= _SAME  # of these, the one most often the best
+    best = int(np.argmax(np.where(equal, np.nan_to_num(np.array(marks.column("best"))), -1.0)))
     for inside, worth in zip(drawn, sign * values.T, strict=True):
         outside = np.setdiff1d(np.arange(n), inside)
         if np.isnan(worth).all() or positive[outside].all() or not positive[outside].any():

@@ -111,10 +111,7 @@ def plan(asked: PlanArguments) -> Report:
         size = {"rows": len(made.taken) - 1, "n_resamples": asked.resamples}
         return {**size, **made.to_dict(), **here, "curve": made.curve.to_dicts()}
 
-    settings = {
-        "rows": len(loaded.rows),
-        **asked.named("cost", "value", "budget", "quota", "level", "resamples", "seed"),
-    }
+    settings = {"rows": len(loaded.rows), **asked.named("cost", "value", "budget", "quota", *o.DRAWN)}
     return Report(made, loaded.facts, settings, document, lambda: list(made.curve))
 
 
@@ -216,10 +213,8 @@ def screen(asked: ScreenArguments) -> Report:
     if pattern is not None:
         problem = f"--stage {pattern}: a stage has one score, not {listed(loaded.columns.scores)}"
         raise InputError(None, problem, "name one of them")
-    made = screen_arrays(
-        loaded.rows.positive, [(scores[name], keep) for name, keep in asked.stages], cost=asked.costs, **asked.drawn
-    )
-
+    stages = [(scores[name], keep) for name, keep in asked.stages]
+    made = screen_arrays(loaded.rows.positive, stages, cost=asked.costs, **asked.drawn)
     settings = {"rows": len(loaded.rows), "level": asked.level, "resamples": asked.resamples}
     named = zip(asked.stages, made.stages, strict=True)
     made = replace(made, stages=Table([{"score": name, **row} for (name, _), row in named]))
@@ -232,9 +227,7 @@ class VoteArguments(
 ):
     """The options of ``vote``."""
 
-    rank_by: str | None = option(
-        "Measure that orders the models (default: pem; with --quota, hit_rate).", metavar="NAME"
-    )
+    rank_by: str | None = option("Measure that orders models (default: pem; with --quota hit_rate).", metavar="NAME")
     folds: int = option("Folds for choosing the number of models.", default=5, show_default=True)
     resamples: int = option("Bootstrap resamples.", default=200, show_default=True)
 
@@ -316,9 +309,7 @@ class SelectArguments(
     cost: str | None = column("With --worth: column with what each row costs.")
     cut: str | None = option("Apply a cut file (see: cutline cut).", type=o.InputFile(), metavar="PATH")
     ties: Any = choice(
-        "If scores tie at the cut: draw at random, take all, or take none.",
-        ["random", "expand", "shrink"],
-        default="random",
+        "Ties at the cut: draw lots, take all, or none.", ["random", "expand", "shrink"], default="random"
     )
 
 
@@ -349,12 +340,7 @@ def select(asked: SelectArguments) -> None:
     if (quota is None) == (asked.cut is None):  # exactly one
         raise InputError(None, "give either --quota or --cut", "")
     if quota is None:
-        refuse(
-            asked,
-            ("batch", "worth", "cost", "cut_by"),
-            "goes with a {quota}",
-            "leave it out, or give the {quota} alone",
-        )
+        refuse(asked, ("batch", "worth", "cost", "cut_by"), "goes with a {quota}", "leave it out, or give a {quota}")
     cut = None if asked.cut is None else read_cut_file(asked.cut)
     output_kind(asked.output)
     with opened(asked) as table:

@@ -106,15 +106,11 @@ class EvaluateArguments(JudgeArguments, takes=[*o.ONE_MODEL, "predicted", "inclu
         metavar="N",
         section="Other kinds of files",
     )
-    approximate: bool = option(
-        "Answer from counts by bucket of the score, without a sort, with bounds for each value.", section="Large files"
-    )
+    approximate: bool = option("Answer from counts by bucket of the score, with bounds.", section="Large files")
     tolerance: float | None = option(
         "As --approximate, but sort the rows if bounds are wider than this.", metavar="WIDTH", section="Large files"
     )
-    score: str | None = column(
-        "Column with the score; 'p_*' for a column per class.", multiple=True, callback=o.one_score_given
-    )
+    score: str | None = column("Score column; 'p_*' for one per class.", multiple=True, callback=o.one_score_given)
     predicted: str | None = column("Column with the predicted class.")
     inclusion: str | None = option(
         "Labels are known for some rows only: the probability of being labelled, a column or a share.",
@@ -390,15 +386,11 @@ class CompareArguments(JudgeArguments, takes=[*_MODELS, "predicted", *_JUDGED, *
     predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
     margin: float | None = o.share("Smaller differences (1%) do not matter to you.", section="Measures and intervals")
     pairs: bool = option(
-        "Also show the difference of each pair of models, and who leads at which quota (or is better for which class).",
-        section="Output",
+        "Also the difference of each pair of models, and who leads at which quota or class.", section="Output"
     )
     why: bool = option("Explain how the model for each goal is chosen.", section="Output")
     swaps: tuple[str, str] | None = option(
-        "Also: who enters and who leaves the list at --quota if NEW replaces OLD.",
-        nargs=2,
-        metavar="OLD NEW",
-        section="Output",
+        "Also: who enters and leaves at --quota if NEW replaces OLD.", nargs=2, metavar="OLD NEW", section="Output"
     )
     consistency: bool = option("Also: may a ranking decide which model makes fewer errors?", section="Output")
 

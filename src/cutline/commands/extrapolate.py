@@ -55,29 +55,21 @@ class ExtrapolateArguments(
         metavar="FILE",
         section="Columns",
     )
-    review: float | None = share(
-        "Share of answers that is reviewed, the least certain first: print the share of errors found instead."
-    )
+    review: float | None = share("Share of answers reviewed, the least certain first: print the errors found instead.")
     html: str | None = option("Also write the result as a page.", type=o.OutputFile(), metavar="PATH")
-    candidates: bool = option(
-        "Each row is a candidate list: a missing score ranks below all others.", section="Columns"
-    )
+    candidates: bool = option("Each row is a candidate list: a missing score ranks below all.", section="Columns")
     classes: list[int] | None = option(
         "Numbers of classes to predict (default: 2×, 5×, 10×).", callback=o.parsed(_numbers), metavar="N,N,…"
     )
     resamples: int = option("Bootstrap resamples of the classes.", default=100, show_default=True)
-    top: int = option(
-        "Count a case as right if its class is among the best T.", default=1, show_default=True, metavar="T"
-    )
+    top: int = option("A case is right if its class is among the best T.", default=1, show_default=True, metavar="T")
     half_width: float | None = option("Also print how many classes to collect for an interval of ± W.", metavar="W")
     ties: str = choice(
         "How a tie with a wrong class counts: by chance, as a win, as a loss.",
         ["random", "optimistic", "pessimistic"],
         default="random",
     )
-    method: str = option(
-        "auto, or one method by name (see the guide More classes).", default="auto", show_default=True, metavar="NAME"
-    )
+    method: str = option("auto, or one method (guide More classes).", default="auto", show_default=True, metavar="NAME")
     until: float | None = share("Also print the number of classes at which accuracy falls to this value.", "ACCURACY")
     no_intervals: bool = option("Values only; faster.")
     everything: bool = option("Also print every method and how it did in the back-test.", "--all")

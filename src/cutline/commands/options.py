@@ -195,9 +195,7 @@ class Arguments:
     file: str = argument(type=InputFile(allow_dash=True))
     label: str | None = column("Column with the real outcome.")
     score: str | None = column("Column with the score.", multiple=True, callback=one_score_given)
-    scores: tuple[str, ...] = column(
-        "Column with a model's score; repeat it for each model, or give a pattern ('p_*').", "--score", multiple=True
-    )
+    scores: tuple[str, ...] = column("Column with a model's score; repeat it, or give 'p_*'.", "--score", multiple=True)
     negate: tuple[str, ...] = column(
         "Low scores mean positive: the sign is changed, of this score column (may be repeated) or of all.",
         multiple=True,
@@ -205,7 +203,7 @@ class Arguments:
         flag_value="*",
     )
     positive: tuple[str, ...] = option(
-        "The positive label (default: 1 or true); may be repeated.", metavar="VALUE", multiple=True
+        "Positive label (default: 1 or true); repeat it.", metavar="VALUE", multiple=True
     )
     negative: tuple[str, ...] = option(
         "With --positive: a negative label; repeat it. Any other label is an error.", metavar="VALUE", multiple=True
@@ -232,22 +230,14 @@ class Arguments:
         metavar="A,B,C",
     )
     by: tuple[str, ...] = column(
-        "Column that defines segments, reported separately; repeat it to cross columns.", multiple=True, section=None
+        "Column that defines segments; repeat it to cross columns.", multiple=True, section=None
     )
-    batch: str | None = column(
-        "Column that defines batches, e.g. day; --quota then applies to each batch.", section=None
-    )
-    cluster: str | None = column(
-        "Column of the cluster: rows with the same value are dependent (e.g. one patient).", section=None
-    )
+    batch: str | None = column("Column that defines batches, e.g. day; --quota applies to each batch.", section=None)
+    cluster: str | None = column("Column of the cluster, e.g. patient: its rows depend on each other.", section=None)
 
     quota: Any = option("Places: a number (200) or a share (5%).", callback=parsed(read_quota), metavar="N|P%")
-    list_size: int | None = option(
-        "Also: the hits to expect with --quota on the next list if it has so many cases.", metavar="N"
-    )
-    threshold: float | None = share(
-        "Select cases with score > threshold (default for probabilities: 0.5).", metavar="FLOAT"
-    )
+    list_size: int | None = option("Also: the hits to expect with --quota on a list of so many cases.", metavar="N")
+    threshold: float | None = share("Select score > threshold (default for probabilities: 0.5).", metavar="FLOAT")
     recall: float | None = share("Cut that selects the fewest cases and reaches this recall.")
     precision: float | None = share("Cut that selects the most cases at this precision or better.")
     specificity: float | None = share("Cut that selects the most cases at this specificity or better.")
@@ -257,10 +247,7 @@ class Arguments:
     prevalence: float | None = share("Share of positives where the scores will be used (0.2%).")
 
     measures: tuple[str, ...] = option(
-        "Only this measure, e.g. pem, recall@5%, 'f_beta(beta=2)'; may be repeated.",
-        "--measure",
-        metavar="NAME",
-        multiple=True,
+        "Only this measure: pem, recall@5%, 'f_beta(beta=2)'; repeat it.", "--measure", metavar="NAME", multiple=True
     )
     everything: bool = option("Print everything: all measures, methods and settings.", "--all")
     level: float = share("Level of the intervals.", default="0.95", show_default=True)

@@ -74,9 +74,7 @@ def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *,
     if label is not None:
         table.column(label, "label")
         if label in scores:
-            raise InputError(
-                None, f"{table.name}: column {show(label)} is the label", "name another column with {score}"
-            )
+            raise InputError(None, f"{table.name}: column {show(label)} is the label", "name another with {score}")
         named = [name for name in named if name != label]  # a pattern such as * covers the label too
     if label is None or not named:
         taken = {*named, *roles, label}
@@ -194,9 +192,7 @@ def load_models(
         counted = counts_named(table, asked) if alone else None
         if counted is not None:
             if amounts:
-                raise InputError(
-                    None, f"{show(amounts[0])} names a column of amounts, which counts lack", "give a number"
-                )
+                raise InputError(None, f"{show(amounts[0])} names amounts, which counts lack", "give a number")
             how: dict[str, Any] = {"missing": asked.missing or "error", "decimal": asked.decimal}
             counts = merged([read_counts(table, counted.columns, **how)])
             say_read(counts.words, counts.dropped, counts.cases)

@@ -88,9 +88,7 @@ class MeasuresArguments(o.Arguments, takes=["name", "family", "form"]):
     """The options of ``measures``."""
 
     name: str | None = argument(required=False)
-    family: Any = option(
-        "Only this family: threshold, probability, ranking, quota, classes or other.", metavar="FAMILY"
-    )
+    family: Any = option("Only this family: threshold, probability, ranking, quota, classes, other.", metavar="FAMILY")
 
 
 @command(

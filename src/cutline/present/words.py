@@ -281,18 +281,10 @@ def comparison_sections(
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
         clear = (row for row in stretches if row["clear"])  # not chance, at all places at once
-        leads = Table(
-            (
-                {"places": places, "leads": row["leader"], "more hits": f"{row['more_hits']:.1f}"}
-                for row in clear
-                for places in [" to ".join(dict.fromkeys(f"{row[end]:,}" for end in ("from", "to")))]
-            ),
-            "Clear leaders by quota",
-        )
-        none = (
-            "No model leads clearly at any quota if all quotas are judged at once. At the one quota that you chose "
-            "beforehand, a lead may still be clear."
-        )
+        ends_of = lambda row: " to ".join(dict.fromkeys(f"{row[end]:,}" for end in ("from", "to")))  # noqa: E731
+        shown = ({"places": ends_of(r), "leads": r["leader"], "more hits": f"{r['more_hits']:.1f}"} for r in clear)
+        leads = Table(shown, "Clear leaders by quota")
+        none = "No model leads clearly if all quotas are judged at once; at one chosen beforehand, a lead may be clear."
         strip = Figure("dominance", comparison, {"stretches": stretches})
         yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
     if cheapest is not None and (detail or all_measures):
@@ -430,9 +422,7 @@ def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
 
 
-def worth_section(
-    evaluations: Sequence[Evaluation], keys: Sequence[str], comparison: Comparison | None = None
-) -> Section:
+def worth_section(evaluations: Sequence[Evaluation], keys: Sequence[str], comparison: Comparison | None) -> Section:
     """What the cases taken are worth by each model, what the best possible list would capture, and who is ahead."""
     from ..decide.planning import amount
 
@@ -861,9 +851,7 @@ def short_comparison(comparison: Any, keys: Sequence[str]) -> list[str | Table]:
     note = f"{best_note}clear means {most}, adjusted for all pairs (Holm)"
     if len(comparison.evaluations) <= _MOST_COLUMNS:
         return [Table({"": title, **cells} for title, cells in lines.items()), note]
-    down = [
-        {"model": name, **{title: cells[name] for title, cells in lines.items()}} for name in comparison.evaluations
-    ]
+    down = [{"model": m, **{title: cells[m] for title, cells in lines.items()}} for m in comparison.evaluations]
     clear = [f"{title}: {cells['clear difference?']}" for title, cells in lines.items()]
     return [Table(down), f"Clear differences: {'; '.join(clear)}.", note]
 
@@ -883,11 +871,8 @@ def _clear(comparison: Any, key: str) -> str:
     if len(ahead) > 2:
         return f"{sum(map(len, ahead.values()))} of {len(tested)} pairs"
     whole = len(comparison.evaluations) - 1
-    beaten = (
-        f"{leader} beats {'all others' if len(others) == whole > 1 else joined(others)}"
-        for leader, others in ahead.items()
-    )
-    return "; ".join(beaten)
+    beaten = {a: "all others" if len(others) == whole > 1 else joined(others) for a, others in ahead.items()}
+    return "; ".join(f"{leader} beats {others}" for leader, others in beaten.items())
 
 
 def goal_rows(comparison: Comparison) -> list[dict[str, str]]:
