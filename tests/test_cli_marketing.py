@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,15 @@ def test_one_probability_lies_near_0() -> None:
     p = np.append(rng.uniform(0.2, 0.8, 199), 0.0)
     told = cl.evaluate(rng.random(200) < p, p).calibration().to_markdown()
     assert "1 of 200 probabilities lies within" in told
+
+
+def test_shares_have_the_same_decimals_and_round_half_up() -> None:
+    from cutline.table import percentage
+
+    assert percentage(238 / 4000) == "6.0%"
+    assert percentage(0.25) == "25.0%"
+    lines = run("evaluate", EXAMPLE, *BY, *FAST).stdout.splitlines()
+    rows = [line for line in lines if line.startswith(("Recall", "Precision", "Specificity", "Accuracy"))]
+    shares = [share for line in rows for share in re.findall(r"[0-9.]+%", line)]
+    assert len(shares) == 12
+    assert all(re.fullmatch(r"[0-9]+\.[0-9]%", share) for share in shares)

@@ -616,8 +616,8 @@ def test_a_segment_is_not_both_judged_and_too_small_to_judge() -> None:
     seg = cl.evaluate(y, p, by=by).segments
     told = str(seg).split("\n")
     assert seg.small == ["rare", "tiny"]
-    assert told[0].startswith("Clearly different from the rest: ")
-    assert "rare (lower false positive rate)" in told[0]
+    assert told[1].startswith("Clearly different from the rest: ")
+    assert "rare (lower false positive rate)" in told[1]
     assert "Too few cases to judge: tiny." in told
     few = str(cl.evaluate(y[60:], p[60:], by=by[60:]).segments)
     assert "Too few cases" not in few

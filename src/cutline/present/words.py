@@ -653,8 +653,7 @@ def written(spec: Spec, value: float) -> str:
         return format_value(value) if not 0.001 <= abs(value) < 1000 else with_minus(f"{value:.3f}")
     if unit != "%":
         return with_minus(f"{value:.1f}×")
-    rough = f"{100 * value:.3g}%"
-    return with_minus(percentage(value) if rough == "100%" and value < 1.0 else rough)
+    return with_minus(percentage(value))
 
 
 def with_interval(spec: Spec, e: Estimate) -> str:
@@ -742,8 +741,10 @@ def by_measure(comparison: Any, key: str = "roc_auc") -> list[str]:
 
 def points(spec: Spec, value: float) -> str:
     """A difference as a reader writes it: of shares in percentage points."""
-    text = written(spec, value)
-    return text.replace("%", " point" if text == "1%" else " points")
+    if _READ_AS.get(spec.measure.name, ("", ""))[0] != "%":
+        return written(spec, value)
+    size = with_minus(f"{100 * value:.3g}")
+    return f"{size} point{'' if size == '1' else 's'}"
 
 
 def lead_sentence(verdict: Verdict, spec: Spec, places: float | None = None, *, paired: bool = True) -> list[str]:
