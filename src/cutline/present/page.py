@@ -77,13 +77,8 @@ def page(
 
 
 # The titles of sections that have none of their own; others without one belong to the section before them.
-_TITLES = {
-    "cut": "At the cut",
-    "leads": "Clear leaders",
-    "places": "How many places?",
-    "measures": "All measures",
-    "pairs": "Differences between models",
-}
+_TITLES = {"cut": "At the cut", "leads": "Clear leaders", "places": "How many places?", "measures": "All measures"}
+_TITLES |= {"pairs": "Differences between models"}
 # What is not folded away: it answers a question that was asked. Others open with a click.
 _OPEN = {"places", "goals", "segments", "batches", "confusion", "lead", "models", "calibration", "swaps", "consistency"}
 

@@ -25,14 +25,8 @@ _MOST_NAMES = 60  # classes that are named along a confusion matrix; of more, ev
 _MOST_NUMBERS = 25  # classes up to which each cell of a confusion matrix carries its number
 _OF_A_PAGE = ("differences", "confidence")
 # kind -> the result that alone has it
-_OF_ONE_RESULT = {
-    "plan": "Plan",
-    "uplift": "Uplift",
-    "voting": "SelectiveVoting",
-    "trend": "Trend",
-    "extrapolation": "Extrapolation",
-    "who_leads": "GrowthComparison",
-}
+_OF_ONE_RESULT = {"plan": "Plan", "uplift": "Uplift", "voting": "SelectiveVoting", "trend": "Trend"}
+_OF_ONE_RESULT |= {"extrapolation": "Extrapolation", "who_leads": "GrowthComparison"}
 _OF_CLASSES = {"confusion": "", "risk_coverage": "risk_coverage", "calibration": "confidence"}
 KINDS = tuple(kind for kind in FIGURES if kind not in (*_OF_A_PAGE, "risk_coverage"))
 _FORMATS = (".png", ".svg", ".pdf")
