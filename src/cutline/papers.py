@@ -36,17 +36,8 @@ from .table import DictResult, Figure, HasPlot, HasSections, Section, Table, for
 from .types import Floats, Label, Labels, MeasureLike, Scores
 from .validate import check_function, check_models, check_whole, checked, one_of
 
-__all__ = [
-    "PemAreas",
-    "SelectionPower",
-    "SelectiveVoting",
-    "linear_ranking_decomposition",
-    "misclassification_decomposition",
-    "pem_areas",
-    "selection_power",
-    "selective_voting",
-    "selector_differences",
-]
+__all__ = ["PemAreas", "SelectionPower", "SelectiveVoting", "pem_areas", "selection_power", "selective_voting"]
+__all__ += ["linear_ranking_decomposition", "misclassification_decomposition", "selector_differences"]
 
 Scorer = Callable[[Any], Any]
 Wins = Literal["half", "strict"]
@@ -613,12 +604,9 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         """How many models to average, and the marks of every number of them."""
         answer = [f"{sentence}." for sentence in (self.summary, self.doubt) if sentence]
         meant = [f"{s}: correlation of scores and outcomes in these places." for s in self.specs if "pearson" in str(s)]
-        return [
-            Section("answer", [*answer, Figure("voting", self), self.marks, *meant]),
-            *([Section("held_out", [self.held_out])] if len(self.held_out) else []),
-            Section("optimum", [self.optimum]),
-            Section("correlation", [self.correlation]),
-        ]
+        sections = {"answer": [*answer, Figure("voting", self), self.marks, *meant], "held_out": [self.held_out]}
+        sections |= {"optimum": [self.optimum], "correlation": [self.correlation]}
+        return [Section(name, parts) for name, parts in sections.items() if name != "held_out" or len(self.held_out)]
 
 
 @checked(folds=lambda value, name: check_whole(value, name, 2))
@@ -732,10 +720,7 @@ def _choose_voters(
 
 
 def held_out_marks(judge: Spec, on_folds: Floats, values: Floats, level: float) -> Table:
-    """The mark of each X with a band for all of them at once, and how often each is the best of the resamples.
-
-    The band is as many standard deviations wide as the largest deviation of all X in a share ``level`` of resamples.
-    """
+    """The mark of each X with a simultaneous band (max-t over the resamples), and how often each is the best."""
     spread, best, ahead = np.full((3, len(on_folds)), np.nan)
     reach, defined = float("nan"), values[:, ~np.isnan(values).any(axis=0)]
     if defined.shape[1] > 1:

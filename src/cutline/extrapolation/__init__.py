@@ -12,16 +12,5 @@ from .favorability import Favorability
 from .methods import FunctionBasis, LinearSpline
 from .tasks import GrowthMethod, Note
 
-__all__ = [
-    "Extrapolation",
-    "Favorability",
-    "FunctionBasis",
-    "GrowthComparison",
-    "GrowthMethod",
-    "GrowthTable",
-    "LinearSpline",
-    "Note",
-    "Observed",
-    "every_method",
-    "extrapolate",
-]
+__all__ = ["Extrapolation", "GrowthComparison", "GrowthTable", "Note", "Observed", "extrapolate"]
+__all__ += ["Favorability", "FunctionBasis", "GrowthMethod", "LinearSpline", "every_method"]

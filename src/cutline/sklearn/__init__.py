@@ -13,13 +13,5 @@ from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
 from .displays import GainDisplay, PrecisionRecallDisplay, QrecallDisplay, RocDisplay
 from .estimators import scorer
 
-__all__ = [
-    "CrossValidatedComparison",
-    "CrossValidation",
-    "GainDisplay",
-    "PrecisionRecallDisplay",
-    "QrecallDisplay",
-    "RocDisplay",
-    "evaluate_cv",
-    "scorer",
-]
+__all__ = ["CrossValidatedComparison", "CrossValidation", "evaluate_cv", "scorer"]
+__all__ += ["GainDisplay", "PrecisionRecallDisplay", "QrecallDisplay", "RocDisplay"]
