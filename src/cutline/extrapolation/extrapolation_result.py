@@ -368,10 +368,7 @@ class Extrapolation(GrowthResult):
     def _error_ends(self, k: float, top: int, value: float, n: float) -> tuple[float, float]:
         """Both ends by a model of the error, if ``n`` classes were tested (and ``k1`` grew with them).
 
-        docs/extrapolation.md ("Intervals and their limits") has the formula: how the mean of so many cases scatters,
-        downwards by how far cases are either sure or hopeless; what errors could not test; downwards how far the
-        lowest plausible method is away at ``k``, upwards how far the fit is below what was seen at ``k1``. With more
-        classes tested, the last two shrink with the distance left.
+        docs/extrapolation.md ("Intervals and their limits") has the formula.
         """
         tested = self.observed.wins.n_tested
         seen, error = self.observed.value_and_error(self.n_classes, top)
@@ -551,7 +548,8 @@ class Extrapolation(GrowthResult):
     @property
     def notes(self) -> tuple[Note, ...]:
         """Caveats, including those about the requested numbers of classes."""
-        notes = self.general_notes + far_note(self.k, self.n_classes, "; compare the range over methods, with --all or in to_dicts()")
+        remedy = "; compare the range over methods, with --all or in to_dicts()"
+        notes = self.general_notes + far_note(self.k, self.n_classes, remedy)
         fitted = self.favorability.accuracy(np.maximum(np.array(self.k, dtype=float) / self.classes_each, 1.0))
         for classes, value in zip(self.k, fitted, strict=True):
             if not 0.0 <= value <= 1.0:

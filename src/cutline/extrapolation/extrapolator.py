@@ -213,9 +213,8 @@ def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
 def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[BacktestRow, ...]:
     """The best variant of every family gets a weight in inverse proportion to its squared risk, unless refuted.
 
-    ``errors`` is how many classes' worth of errors was seen. Few of them tell little about where accuracy begins to
-    fall: where scores are at hand, methods on ranks count by ``½ errors / (errors + 3)``. Nor do they show that a
-    kernel or one law for all is wrong: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.
+    ``errors``: how many classes' worth of errors was seen. Of few of them, and where scores are at hand, methods on
+    ranks count by ``½ errors / (errors + 3)``, ``kde`` and ``pooled`` by ``errors / (errors + 10)``.
     """
     best = best_of_families(rows)
     if not best:
@@ -382,12 +381,11 @@ def compare_growth(
     tasks: Mapping[str, ScoreTask], k: tuple[int, ...] | None, method: Any, *, n_resamples: int, seed: int, **how: Any
 ) -> GrowthComparison:
     """Both tasks fitted, and the difference followed over the numbers of classes."""
-    draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
-    fitted = {name: fit_task(task, k, method, **draws, **how) for name, task in tasks.items()}
+    how |= {"n_resamples": n_resamples, "seed": seed}
+    fitted = {name: fit_task(task, k, method, **how) for name, task in tasks.items()}
     models = {name: ex for name, (ex, _) in fitted.items()}
     first = next(iter(models.values()))
-    asked = first.k
-    seen, last = float(first.n_classes), float(max([*asked, first.n_classes]))
+    asked, seen, last = first.k, float(first.n_classes), float(max([*first.k, first.n_classes]))
     sizes = np.unique(np.append(np.round(np.geomspace(2.0, last, _POINTS)), [*asked, seen]))
     sizes = sizes[sizes >= 2.0]
     drawn = [resampled_fits(task, fitted[name][1], n_resamples, seed) for name, task in tasks.items()]
@@ -396,9 +394,8 @@ def compare_growth(
     known = [task.without_each for task in tasks.values() if task.n_classes > 2 and task.n_tested > 1]
     if len(known) < 2 or len(gaps) < n_resamples / 2:
         return GrowthComparison(models, sizes, np.full(sizes.size, np.nan), math.nan, first.level, asked)
-    points = known[0][0]
     paired = t.jackknife_error(known[0][1] - known[1][1])
-    inside = np.interp(np.log(sizes), np.log(points), paired)
+    inside = np.interp(np.log(sizes), np.log(known[0][0]), paired)
     spread = gaps.std(axis=0, ddof=1)
     at_last = float(np.interp(math.log(seen), np.log(sizes), spread))
     # Resamples repeat classes, which moves their spread; at k1 the jackknife shows what it is.

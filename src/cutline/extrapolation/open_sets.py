@@ -29,8 +29,7 @@ _FEWEST_CLASSES = 3  # with one of them left out, a case still has a competitor
 def chances_above(scores: Floats, points: Floats, count: int, groups: int = 1) -> Floats:
     """For every row the chance that one random class scores above each point: shares, and a Pareto tail at the top.
 
-    Rows are put into ``groups`` by their mean score, as far as forty fall into each; the rows of a group share the
-    shape of their tails, and their scales are drawn together. ``−inf`` is no competitor; a tie is half a win.
+    Rows are put into ``groups`` by their mean score; a group shares the shape of its tails. A tie is half a win.
     """
     n_rows, at = len(scores), np.broadcast_to(points, (len(scores), points.shape[-1]))
     pairs = list(zip(np.sort(scores), at, strict=True))
@@ -62,11 +61,7 @@ def missed_by_size(
     seed: int,
     **how: Any,
 ) -> GrowthTable:
-    """How many enrolled people are missed (FNIR) where at most a share ``fpir`` of strangers is falsely identified.
-
-    The interval has three parts: resampled probes (strangers and enrolled ones apart), a jackknife over tenths of the
-    classes, and the difference between the two models of tails.
-    """
+    """How many enrolled people are missed (FNIR) where at most a share ``fpir`` of strangers is falsely identified."""
     task, kept = whole_rows(scores, labels, **how)
     n, n_tested, rng = task.n_classes, task.n_tested, np.random.default_rng(seed)
     unknown = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
