@@ -354,19 +354,9 @@ def _declare_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Ca
 
     def declared(function: Callable[..., Any]) -> Callable[[Spec], Measure]:
         name: Any = function.__name__
-        mean = Measure(
-            title,
-            "classes",
-            name=name,
-            mean=name,
-            reads="decisions",
-            part="columns",
-            interval="wilson_effective",
-            perfect=None,
-            compute=function,
-            summary=getdoc(function) or "",
-            **facts,
-        )
+        of_all: Any = {"reads": "decisions", "part": "columns", "interval": "wilson_effective", "perfect": None}
+        of_all |= {"name": name, "mean": name, "compute": function, "summary": getdoc(function) or ""}
+        mean = Measure(title, "classes", **of_all, **facts)
         publish(mean)
 
         @cache
@@ -380,22 +370,12 @@ def _declare_mean(title: str, **facts: Any) -> Callable[[Callable[..., Any]], Ca
                 fits = f"measures of decisions such as precision, recall, f1{others}"
                 problem = f"asks for the {name} mean of {inner}"
                 raise InputError("measure", problem, f"means over classes exist for {fits}")
-            scale: Any = {(0.0, 1.0): "wilson_effective", (-1.0, 1.0): "delta_z"}.get(one.range, "delta")
-            return replace(
-                mean,
-                name=text,
-                title=f"{title} of {one.title}",
-                better=one.better,
-                range=one.range,
-                reads="scores" if areas else "decisions",
-                areas=areas,
-                interval="delta_logit" if areas else scale,
-                same_as=_ONE_NUMBER.get(text, ""),
-                perfect=one.perfect if isinstance(one.perfect, float) else None,
-                mean_of=inner,
-                compute=partial(function, inner=inner),
-                remake=(combine, (inner,)),
-            )
+            scale = {(0.0, 1.0): "wilson_effective", (-1.0, 1.0): "delta_z"}.get(one.range, "delta")
+            own: Any = {"name": text, "title": f"{title} of {one.title}", "same_as": _ONE_NUMBER.get(text, "")}
+            own |= {"reads": "scores", "interval": "delta_logit"} if areas else {"interval": scale}
+            own |= {"better": one.better, "range": one.range, "areas": areas, "mean_of": inner}
+            own |= {"compute": partial(function, inner=inner), "remake": (combine, (inner,))}
+            return replace(mean, perfect=one.perfect if isinstance(one.perfect, float) else None, **own)
 
         combinators[name] = combine
         return combine
@@ -450,14 +430,15 @@ def default_class_specs(sample: ClassSample, *, ordered: bool) -> list[Spec]:
         names += ["cohen_kappa(weights='linear')", "cohen_kappa(weights='quadratic')"]
     if sample.matrix is not None:
         names += [f"top_t_accuracy(t={t})" for t in (2, 5) if 2 * t <= sample.n_classes]
+        names += ["hand_till_auc", "macro(roc_auc)", "weighted(roc_auc)", "mean_average_precision"]
         names += [
-            "hand_till_auc",
-            "macro(roc_auc)",
-            "weighted(roc_auc)",
-            "mean_average_precision",
             "risk_coverage_area",
+            "log_loss",
+            "brier_score",
+            "information_score",
+            "relative_information_score",
+            "overconfidence",
         ]
-        names += ["log_loss", "brier_score", "information_score", "relative_information_score", "overconfidence"]
         if ordered:
             names.append("ranked_probability_score")
     return [parse_measure(name, several=True) for name in names]

@@ -471,21 +471,8 @@ def count_measure(
         return np.broadcast_to(values, shape)[()]
 
     compute.__name__ = name
-    own = Measure(
-        title or name,
-        at,
-        "your function of TP, FP, FN and TN",
-        r"f(TP, FP, FN, TN)",
-        "your own",
-        better=better,
-        range=(-inf, inf),
-        undefined="your function gives nan",
-        perfect=None,
-        rank_based=at == "quota",
-        name=name,
-        compute=compute,
-        summary="A measure of your own, of the four cells at a cut.",
-        own=True,
-        remake=(declare_own, (count_measure, name, f, {"title": title, "better": better, "at": at})),
-    )
-    return OwnFunction(own)
+    facts: dict[str, Any] = {"range": (-inf, inf), "undefined": "your function gives nan", "perfect": None, "own": True}
+    facts |= {"formula": "your function of TP, FP, FN and TN", "latex": r"f(TP, FP, FN, TN)", "reference": "your own"}
+    facts |= {"summary": "A measure of your own, of the four cells at a cut.", "rank_based": at == "quota"}
+    remake = (declare_own, (count_measure, name, f, {"title": title, "better": better, "at": at}))
+    return OwnFunction(Measure(title or name, at, name=name, better=better, compute=compute, remake=remake, **facts))
