@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .catalogue.declare import Spec
+from .decide import model_choice
 from .decide.error_costs import Cheapest, ErrorPrices, cheapest
-from .decide.model_choice import (
-    GOALS,
-    Consistency,
-    Recommendation,
-    SwapSet,
-    consistency,
-    family_hull,
-    leads,
-    recommend,
-    swaps,
-)
+from .decide.model_choice import GOALS, Consistency, Recommendation, SwapSet
 from .errors import InputError, show
 from .estimate import Interval, Settings
 from .evaluation import Evaluation, evaluate_sample, notices_of
@@ -118,22 +109,22 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             few = bands.FEW_NEGATIVES if by == "fpr" else 0.0
             judged = (grid >= few) & (grid <= places[-1] - few)
             clear = bands.clear_places(hits, influence, s.level, judged, s.seed) if len(rows) > 1 else {}
-            return leads(rankings, by, places, grid, clear, "sign flips, all places at once")
+            return model_choice.leads(rankings, by, places, grid, clear, "sign flips, all places at once")
         of_each, grids, replicated = zip(*(ev.rows.lead(by, s) for ev in self.evaluations.values()), strict=True)
         places, grid, drawn = np.unique(np.concatenate(of_each)), grids[0], np.array(replicated)
         hits = np.array([bands.hits_by(ranking, by, grid) for ranking in rankings.values()])
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
-            return leads(rankings, by, places, grid, none, "not judged: no replicates")
+            return model_choice.leads(rankings, by, places, grid, none, "not judged: no replicates")
         clear = bands.clear_places(hits, drawn, s.level)
-        return leads(rankings, by, places, grid, clear, "replicates, all places at once")
+        return model_choice.leads(rankings, by, places, grid, clear, "replicates, all places at once")
 
     def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""
         for ev in self.evaluations.values():
             if 0 in (ev.ranking.n_pos, ev.ranking.n_neg):
                 raise InputError(None, "the ROC convex hull needs both classes")
-        return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
+        return model_choice.family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
     def with_measures(self, *measures: str) -> Comparison:
         """The same models by other measures; an error if tables were streamed, because their rows were not kept."""
@@ -150,7 +141,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
 
         Measures that were not compared yet are added. ``fewest errors`` uses the threshold in use.
         """
-        return recommend(self, goal, compare_more=True)
+        return model_choice.recommend(self, goal, compare_more=True)
 
     @cached_property
     def recommendations(self) -> Mapping[str, Recommendation]:
@@ -158,7 +149,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         supported = {}
         for goal in GOALS:
             with suppress(InputError):
-                supported[goal] = recommend(self, goal)
+                supported[goal] = model_choice.recommend(self, goal)
         return MappingProxyType(supported)
 
     @checked
@@ -187,7 +178,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
             raise InputError("prevalence", "cannot be used here, because a swap set counts rows", "leave it out")
         if first._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
-        made = swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
+        made = model_choice.swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
         key = f"hit_rate@{made.quota}"
         gap = (self if key in first else self.with_measures(key)).difference(new, old, key)  # one number, one interval
         ends = {end: getattr(gap, end) * made.quota for end in ("low", "high")}
@@ -215,7 +206,7 @@ class Comparison(HasReport, HasSegments["SegmentComparison"], DictResult, Models
         if any(difference.verdict == "not tested" for difference in pair):
             raise InputError(None, f"{what} needs differences with intervals", "pass both classes, and an interval")
         samples, seed = (first.sample, second.sample), self.settings.seed
-        made = consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
+        made = model_choice.consistency(*samples, self.threshold, pair[0], pair[1], first._clusters, seed)
         return replace(made, in_buckets=first._in_buckets or second._in_buckets)
 
     def _need_common_rows(self, what: str, *, one_list: bool = False) -> None:

@@ -66,16 +66,13 @@ class BatchPoint(OperatingPoint):
             notes.append(f"{few} at {100 * quota:.4g}%.")
         if isinstance(quota, int) and self.short:
             used = f"{count(float(taken.sum()))} of {count(quota * len(taken))} places are used"
-            few = (
-                f"{self.short:,} of {pluralize(len(taken), 'batch', 'batches')} {'has' if self.short == 1 else 'have'}"
-            )
-            notes.append(f"{few} fewer than {quota:,} cases. All of these are taken: {used}.")
+            few = f"{self.short:,} of {pluralize(len(taken), 'batch', 'batches')}"
+            have = "has" if self.short == 1 else "have"
+            notes.append(f"{few} {have} fewer than {quota:,} cases. All of these are taken: {used}.")
         if self.widening > _CLEARLY_WIDER:
-            notes.append(
-                f"Batches resemble the one before (correlation {self.lag_correlation:.2f} of their hits): the interval "
-                f"of the hit rate is {self.widening:.1f} times as long as for independent batches. Measures of the "
-                "whole list do not allow for it; their intervals may be too short."
-            )
+            alike = f"Batches resemble the one before (correlation {self.lag_correlation:.2f} of their hits): "
+            alike += f"the interval of the hit rate is {self.widening:.1f} times as long as for independent batches. "
+            notes.append(f"{alike}Measures of the whole list do not allow for it; their intervals may be too short.")
         return " ".join(notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,19 +217,12 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
     @cached_property
     def table(self) -> Table:
         """One row for each rule, the threshold without a limit last."""
-        rows = [
-            {
-                "rule": rule.name,
-                "hits": whole(float(rule.hits.sum())),
-                "places": whole(float(rule.places.sum())),
-                "hit_rate": rule["hit_rate"].value,
-                "hits_per_batch": rule["hits"].value,
-                **rule["hits"].interval._asdict(),
-                "overflow": rule.overflow,
-                "unfilled": rule.unfilled,
-            }
-            for rule in (*self.evaluations.values(), self.uncapped)
-        ]
+        rows = []
+        for rule in (*self.evaluations.values(), self.uncapped):
+            row: dict[str, Any] = {"rule": rule.name, "hits": whole(float(rule.hits.sum()))}
+            row |= {"places": whole(float(rule.places.sum())), "hit_rate": rule["hit_rate"].value}
+            row |= {"hits_per_batch": rule["hits"].value, **rule["hits"].interval._asdict()}
+            rows.append({**row, "overflow": rule.overflow, "unfilled": rule.unfilled})
         return Table(rows, "The best of each batch against one threshold")
 
     def sentences(self) -> list[str]:
@@ -242,14 +232,11 @@ class BatchRules(HasSections, DictResult, Models[Rule]):
         hits, used = (pluralize(float(part.sum()), name) for part, name in ((top.hits, "hit"), (top.places, "place")))
         how = "chosen to take as many cases overall" if self.matched else "as given"
         gap = self.difference(top.name, within.name, "hits")
-        interval = ""
-        if gap.low == gap.low:
-            interval = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
-        verdict = {"higher": f"the {top.name} find more", "lower": "one threshold finds more"}.get(
-            gap.verdict, "the difference could be chance" if interval else "nothing was tested"
-        )
-        if gap.low == gap.high == 0.0:
-            verdict = "both find the same"
+        ends = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
+        interval = ends if gap.low == gap.low else ""
+        words = {"higher": f"the {top.name} find more", "lower": "one threshold finds more"}
+        verdict = words.get(gap.verdict, "the difference could be chance" if interval else "nothing was tested")
+        verdict = "both find the same" if gap.low == gap.high == 0.0 else verdict
         return [
             f"Over {pluralize(n, 'batch', 'batches')} the {top.name} use {used} and find {hits}.",
             f"One threshold, {free.name} ({how}), within the same places uses "

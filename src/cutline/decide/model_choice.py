@@ -264,9 +264,7 @@ class Consistency(HasSections, DictResult):
         if verdict == "cannot tell":
             answer = "It is open whether the ranking can decide which model makes fewer errors: "
         if better is None:
-            alike = (
-                "order positives and negatives alike" if not self.switches else "do not differ clearly in their order"
-            )
+            alike = "do not differ clearly in their order" if self.switches else "order positives and negatives alike"
             decided = f"{about}{pluralize(self.crossings, 'case')}"
             return f"{answer}{self.a} and {self.b} {alike} and decide {decided} differently"
         sign = 1 if better == self.a else -1
@@ -481,10 +479,7 @@ class SwapSet(HasSections, DictResult):
 def swaps(
     old: Sample, new: Sample, quota: int | float, *, names: tuple[str, str] = ("old", "new"), level: float = 0.95
 ) -> SwapSet:
-    """The swap set of two models on the same rows.
-
-    Rows with weights count as the cases that they stand for, and as evidence by their effective number.
-    """
+    """The swap set of two models on the same rows; weighted rows are evidence by their effective number."""
     weight = old.row_weight
     places = resolve_quota(quota, len(old) if old.weight is None else float(weight.sum()))
     gained = membership(new.score, places, old.weight) - membership(old.score, places, old.weight)
