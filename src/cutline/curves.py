@@ -99,7 +99,7 @@ class Curve:
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Which points to keep so that straight lines between them stay within ``tolerance`` of the rest, vertically."""
-    chosen: NDArray[np.bool_] = compiled.keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
+    chosen: NDArray[np.bool_] = compiled.keep_within(x, y, tolerance)
     return chosen
 
 
@@ -110,18 +110,15 @@ def points(name: str, hits: Floats, misses: Floats, n_pos: Any, n_neg: Any) -> t
     """Abscissa and ordinate of a curve from the positives and negatives above each cut; arrays of any shape."""
     taken = hits + misses
     total = n_pos + n_neg
-    if name == "roc":
-        return ratio(misses, n_neg), ratio(hits, n_pos)
-    if name == "precision_recall":
-        return ratio(hits, n_pos), ratio(hits, taken)
-    if name == "tpr_fpr":
-        return ratio(taken, total), ratio(hits, n_pos)
     if name == "gain":
         return taken, hits
-    if name == "qrecall":
-        return taken, ratio(hits, n_pos)
-    rate = ratio(hits, taken)
-    return taken, rate if name == "hit_rate" else ratio(rate, ratio(n_pos, total))
+    if name in ("hit_rate", "lift"):
+        rate = ratio(hits, taken)
+        return taken, rate if name == "hit_rate" else ratio(rate, ratio(n_pos, total))
+    found = ratio(hits, n_pos)
+    if name == "precision_recall":
+        return found, ratio(hits, taken)
+    return ratio(misses, n_neg) if name == "roc" else ratio(taken, total) if name == "tpr_fpr" else taken, found
 
 
 _LABELS = {
@@ -143,8 +140,7 @@ def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
     if ranking.n_pos == 0 or (ranking.n_neg == 0 and name in ("roc", "tpr_fpr")):
         missing = "positive" if ranking.n_pos == 0 else "negative"
         raise InputError(None, f"the {name} curve needs both classes, and the sample has no {missing} cases")
-    hits = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
-    misses = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
+    hits, misses = (np.append(0.0, np.cumsum(side, dtype=np.float64)) for side in (ranking.pos, ranking.neg))
     thresholds = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
     if name in _FROM_FIRST_CASE:
         hits, misses, thresholds = hits[1:], misses[1:], thresholds[1:]
@@ -166,8 +162,7 @@ def hull_points(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
     """Vertices of the ROC convex hull as (FPR, TPR), and the threshold of each."""
     if ranking.n_pos == 0 or ranking.n_neg == 0:
         raise InputError(None, "the ROC convex hull needs both classes")
-    zero = 0 * ranking.n_pos
-    x, y, used = compiled.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)
+    x, y, used = compiled.hull_of_groups(ranking.pos, ranking.neg, 0.0, 0.0)
     taken = np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)
     at = np.searchsorted(taken, (x[:used] + y[:used]) * (1 - 1e-12), side="left") + 1
     at[0] = 0 if x[0] + y[0] == 0 else at[0]

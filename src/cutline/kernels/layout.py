@@ -12,26 +12,14 @@ from ..types import Floats
 PAIRS = ("won", "margin")
 GAPS = ("top_gap", "low_gap")
 PRECISION = (
-    "precision_steps",
-    "pr_lower",
-    "pr_lower_upper",
-    "pr_upper",
-    "first_step",
-    "first_step_on_top",
-    "last_step",
+    *("precision_steps", "pr_lower", "pr_lower_upper", "pr_upper"),
+    *("first_step", "first_step_on_top", "last_step"),
 )
 PLACES = ("hit_rates_at_positives", "hit_rates", "found", "squares", "top_hits")
 HULL = ("hull_area",)
 LOSSES = (
-    "absolute",
-    "squared",
-    "pos_log",
-    "neg_log",
-    "pos_focal",
-    "neg_focal",
-    "pos_hinge",
-    "neg_hinge",
-    "information",
+    *("absolute", "squared", "pos_log", "neg_log", "pos_focal", "neg_focal"),
+    *("pos_hinge", "neg_hinge", "information"),
 )
 TOTALS = ("n_pos", "n_neg", "cases")
 PARTS = {"pairs": PAIRS, "gaps": GAPS, "precision": PRECISION, "places": PLACES, "hull": HULL, "losses": LOSSES}
@@ -103,15 +91,9 @@ def merged_moments(n: float, one: Floats, m: float, two: Floats) -> Floats:
         return two.copy() if n == 0 else one.copy()
     by_score, by_outcome = two[0] - one[0], two[1] - one[1]
     share, shrink = m / (n + m), n / (n + m) * m
-    return np.array(
-        [
-            one[0] + by_score * share,
-            one[1] + by_outcome * share,
-            one[2] + two[2] + by_score * by_score * shrink,
-            one[3] + two[3] + by_outcome * by_outcome * shrink,
-            one[4] + two[4] + by_score * by_outcome * shrink,
-        ]
-    )
+    means = one[0] + by_score * share, one[1] + by_outcome * share
+    products = by_score * by_score, by_outcome * by_outcome, by_score * by_outcome
+    return np.array([*means, *(one[k] + two[k] + product * shrink for k, product in enumerate(products, 2))])
 
 
 def harmonic_table(n: int) -> Floats:
