@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import table as tables
 from .catalogue.declare import Spec
 from .class_evaluation import ClassComparison, ClassEvaluation, evaluate_class_part
 from .comparison import Comparison
@@ -33,19 +34,7 @@ from .partition import Partition, label_of, order_of
 from .quotas import Quotas, resolve_quota
 from .sources.arrays import make_sample
 from .sources.counts import Counted, Side
-from .table import (
-    DictResult,
-    HasPlot,
-    HasReport,
-    HasSections,
-    MappingResult,
-    PicklesFields,
-    Section,
-    ShownAsTable,
-    Table,
-    format_value,
-    values_of,
-)
+from .table import DictResult, HasPlot, HasReport, HasSections, MappingResult, Section, Table, format_value, values_of
 from .types import Floats, Labels
 from .validate import checked
 from .verdict import Difference, Models, differences_of
@@ -58,7 +47,7 @@ _SHOWN_OF_CLASSES = ("accuracy", "macro(f1)", "cohen_kappa", "hand_till_auc", "l
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 
 
-class SegmentedRows(PicklesFields):
+class SegmentedRows(tables.PicklesFields):
     """All segments' rows together: what one segment is compared with. Unless told otherwise, rows are independent.
 
     ``whole`` evaluates all rows as one; ``knows_rest``: whether the rows outside a segment can be evaluated.
@@ -74,10 +63,7 @@ class SegmentedRows(PicklesFields):
         raise InputError("reference", problem, "name the segment to compare with")
 
     def shared_units(self, parts: Sequence[Any], specs: Iterable[Spec], *, outside: bool = False) -> list[SharedUnits]:
-        """What clusters or batches that reach into several segments move in each, or outside it; empty without any.
-
-        ``parts``: the evaluation of each segment, or of the rows outside it.
-        """
+        """What clusters or batches that reach into several segments move in each, or outside it; empty without any."""
         return []
 
 
@@ -562,7 +548,7 @@ def _freedom(ev: Any, spec: Spec) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trend(HasPlot, ShownAsTable, DictResult):
+class Trend(HasPlot, tables.ShownAsTable, DictResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.

@@ -155,24 +155,24 @@ def _with_options(options: type[Options], verb: Callable[P, R]) -> Callable[P, R
 # A matrix of NumPy is an array like a column of scores: name its classes, and a type checker knows that there are many.
 @overload
 def evaluate(  # type: ignore[overload-overlap]  # rows of numbers are arrays, too
-    y_true: Labels, y_score: HasColumns | Sequence[Sequence[float]], **options: Unpack[EvaluateOptions]
+    y_true: Labels, y_score: HasColumns | Sequence[Sequence[float]], **how: Unpack[EvaluateOptions]
 ) -> ClassEvaluation: ...
 @overload
 def evaluate(
-    y_true: Labels, y_score: Any = None, *, classes: Sequence[Any], **options: Unpack[EvaluateOptions]
+    y_true: Labels, y_score: Any = None, *, classes: Sequence[Any], **how: Unpack[EvaluateOptions]
 ) -> ClassEvaluation: ...
 @overload
 def evaluate(
-    y_true: Labels, y_score: Any = None, *, predicted: Labels, **options: Unpack[EvaluateOptions]
+    y_true: Labels, y_score: Any = None, *, predicted: Labels, **how: Unpack[EvaluateOptions]
 ) -> ClassEvaluation: ...
 @overload
-def evaluate(y_true: Labels, y_score: Scores, **options: Unpack[EvaluateOptions]) -> Evaluation: ...
+def evaluate(y_true: Labels, y_score: Scores, **how: Unpack[EvaluateOptions]) -> Evaluation: ...
 @overload
 def evaluate(  # type: ignore[overload-overlap]  # a name is a sequence of letters
-    y_true: TableSource, *, label: str, score: str, **options: Unpack[EvaluateOptions]
+    y_true: TableSource, *, label: str, score: str, **how: Unpack[EvaluateOptions]
 ) -> Evaluation: ...
 @overload
-def evaluate(y_true: TableSource, *, score: str | None = None, **options: Unpack[EvaluateOptions]) -> Evaluation: ...
+def evaluate(y_true: TableSource, *, score: str | None = None, **how: Unpack[EvaluateOptions]) -> Evaluation: ...
 @overload
 def evaluate(
     y_true: TableSource,
@@ -181,7 +181,7 @@ def evaluate(
     score: Sequence[str] | None = None,
     predicted: str | None = None,
     classes: Sequence[Any] | None = None,
-    **options: Unpack[EvaluateOptions],
+    **how: Unpack[EvaluateOptions],
 ) -> ClassEvaluation: ...
 
 
@@ -255,23 +255,15 @@ def evaluate(
 
 @overload
 def compare(
-    y_true: Labels | Mapping[str, Labels], scores: Mapping[str, Any] | HasColumns, **options: Unpack[CompareOptions]
+    y_true: Labels | Mapping[str, Labels], scores: Mapping[str, Any] | HasColumns, **how: Unpack[CompareOptions]
 ) -> Comparison: ...
 @overload
 def compare(
-    y_true: Labels,
-    scores: Mapping[str, Any] | None = None,
-    *,
-    classes: Sequence[Any],
-    **options: Unpack[CompareOptions],
+    y_true: Labels, scores: Mapping[str, Any] | None = None, *, classes: Sequence[Any], **how: Unpack[CompareOptions]
 ) -> ClassComparison: ...
 @overload
 def compare(
-    y_true: TableSource,
-    *,
-    label: str,
-    score: str | Sequence[str] | Mapping[str, str],
-    **options: Unpack[CompareOptions],
+    y_true: TableSource, *, label: str, score: str | Sequence[str] | Mapping[str, str], **how: Unpack[CompareOptions]
 ) -> Comparison: ...
 @overload
 def compare(
@@ -282,7 +274,7 @@ def compare(
     score: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
     predicted: Sequence[str] | Mapping[str, Labels],
     classes: Sequence[Any] | None = None,
-    **options: Unpack[CompareOptions],
+    **how: Unpack[CompareOptions],
 ) -> ClassComparison: ...
 
 
@@ -306,8 +298,8 @@ def compare(
 
     **Several classes.** Models with a matrix or frame each, or with several columns each (``score={"lda": "lda_*",
     "trees": "trees_*"}`` or ``["lda_*", "trees_*"]``), or with ``predicted`` classes (a mapping from model to them),
-    give a :class:`ClassComparison`. Its differences are paired by the correlation between the rows' (or clusters')
-    parts in both values; the accuracy's p-value is exact (McNemar).
+    give a :class:`ClassComparison`. Its differences must also be significant by both models' own intervals; the
+    accuracy's p-value is exact (McNemar). ``interval="delta"`` is the delta method alone.
 
     Differences are paired: the influence of each row (or cluster) on a difference may change its sign, which gives both
     the interval and the p-value. If nothing varies, both models' own intervals are combined. ``interval="bootstrap"``
