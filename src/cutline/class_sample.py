@@ -213,10 +213,7 @@ def codes_of(label: NDArray[Any], names: Sequence[Any], argument: str) -> NDArra
 
 
 class ClassNames(NamedTuple):
-    """The classes in their order; ``in_order``: whether it was given or is that of numbers.
-
-    ``columns`` tells where the score column of each class stands, if not in this order.
-    """
+    """The classes, whether their order was given or is that of numbers, and the score columns, if in another order."""
 
     names: list[Any]
     in_order: bool
@@ -226,10 +223,7 @@ class ClassNames(NamedTuple):
 def find_classes(
     y_true: Any, score_matrix: Any, classes: Any, labels: Mapping[str, NDArray[Any]], columns: int | None
 ) -> ClassNames:
-    """The classes as they were named, else those of a frame's columns, of a categorical label, or of the labels.
-
-    ``labels`` are the columns of real and predicted classes by argument, ``columns`` the number of score columns.
-    """
+    """The classes as they were named, else those of a frame's columns, of a categorical label, or of the labels."""
     # the names of a frame's columns; an Arrow table calls them otherwise
     named = (getattr(score_matrix, attribute, None) for attribute in ("column_names", "columns"))
     headings = next((list(names) for names in named if names is not None and not callable(names)), None)
@@ -287,10 +281,7 @@ def find_classes(
 def columns_by_class(
     columns: Sequence[str], labels: Sequence[str], *, all_of_them: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Columns and their classes: by whole names, else by what is left of one common beginning and ending.
-
-    ``all_of_them``: columns of classes that no label names are taken too, if they are written alike.
-    """
+    """Columns and their classes: by whole names, else by what is left of one common beginning and ending."""
     if set(labels) <= set(columns):
         chosen = [c for c in columns if all_of_them or c in set(labels)]
         return tuple(chosen), tuple(chosen)
@@ -298,9 +289,8 @@ def columns_by_class(
     if len(fitting) != 1:
         return None
     before, after = fitting[0]
-
     chosen = [c for c in columns if c in {f"{before}{label}{after}" for label in labels}]
-    if all_of_them:
+    if all_of_them:  # also those of classes that no label names
         shortest = len(before) + len(after) + 1
         chosen = [c for c in columns if c.startswith(before) and c.endswith(after) and len(c) >= shortest]
     return tuple(chosen), tuple(c[len(before) : len(c) - len(after)] for c in chosen)

@@ -127,10 +127,7 @@ class CrossValidatedComparison(HasSections, DictResult, Models[CrossValidation])
 
 
 def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
-    """Standard error of a mean over k folds whose training sets overlap: √(variance × (1/k + n_test/n_train)).
-
-    Nadeau & Bengio (2003). nan with fewer than two folds.
-    """
+    """Standard error of a mean over k overlapping folds: √(variance · (1/k + n_test/n_train)), Nadeau & Bengio 2003."""
     k = len(values)
     return math.sqrt(float(values.var(ddof=1)) * (1.0 / k + tested_share)) if k > 1 else math.nan
 
