@@ -779,10 +779,10 @@ def test_students_t_guards_flips_below_twelve_cases(cases: int, freedom: float) 
 def test_the_guard_of_a_small_class_widens_the_interval_and_the_p_value() -> None:
     from scipy.stats import t
 
-    from cutline.inference.differences import paired_difference
+    from cutline.inference.differences import guard_freedom, paired_difference
 
     psi = np.random.default_rng(1).normal(size=400)
-    few, many = (paired_difference((60.0, 0.0), psi, n, "") for n in (3, 30))
+    few, many = (paired_difference((60.0, 0.0), psi, guard_freedom(n), "") for n in (3, 30))
     assert few is not None
     assert many is not None
     wide, narrow = few.test(0.95), many.test(0.95)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,9 +22,9 @@ from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
-from .inference.class_intervals import column_estimates, estimate_classes, has_few, measure_spread, share_of
+from .inference.class_intervals import column_estimates, estimate_classes, share_of
 from .inference.differences import DifferenceTest
-from .inference.limits import t_quantile, wilson_shares, z_of
+from .inference.limits import wilson_shares, z_of
 from .partition import rows_by
 from .quotas import parse_quota
 from .sources.arrays import Sample, as_column, is_matrix, make_sample, renumber
@@ -122,6 +121,7 @@ class ClassEvaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure)
     units: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
     dropped: int = 0
+    drawn: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)  # replicates, where they were asked for
     by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
 
     @property
@@ -353,9 +353,9 @@ def evaluate_class_sample(
     if not sample.in_order and any(spec.ordered for spec in specs):
         raise unordered(sample.classes)
     totals = ClassTotals(sample)
-    estimates, units = estimate_classes(totals, specs, settings)
+    estimates, units, drawn = estimate_classes(totals, specs, settings)
     by_key = {str(spec): spec for spec in specs}, {str(spec): estimates[spec] for spec in specs}
-    return ClassEvaluation(name, sample, *by_key, settings, ordered, units, totals, dropped)
+    return ClassEvaluation(name, sample, *by_key, settings, ordered, units, totals, dropped, drawn)
 
 
 def evaluate_class_part(
@@ -404,44 +404,13 @@ class ClassComparison(HasReport, HasSegments["SegmentComparison"], DictResult, M
         return replace(self, evaluations=evaluations, specs=next(iter(evaluations.values())).specs)
 
     def _test(self, first: str, second: str, key: str) -> tests.DifferenceTest:
-        """The difference of two models by one measure, from both models' own intervals and their correlation.
-
-        The method of variance estimates recovery (Zou & Donner 2008; for shares Newcombe 1998): the distances to the
-        ends of each interval stand for standard errors. Accuracy has McNemar's exact p-value.
-        """
+        """The difference of two models by one measure, tested as that of two models of two classes."""
         one, two, spec = self.evaluations[first], self.evaluations[second], self.specs[key]
-        gap = one.estimates[key].value - two.estimates[key].value
-        if gap != gap or self.settings.interval is None:
+        singles, drawn = (one.estimates[key], two.estimates[key]), (one.drawn.get(spec), two.drawn.get(spec))
+        pair = tests.Pair(first, second, spec, singles, (), drawn, self.settings)
+        if pair.difference != pair.difference or self.settings.interval is None:
             return tests.DifferenceTest()
-        level = self.settings.level
-        units = one.units[spec], two.units[spec]
-        found = [measure_spread(spec, part, one.sample) for part in (*units, units[0] - units[1])]
-        spreads = [variance for variance, _ in found]
-        shared = (spreads[0] + spreads[1] - spreads[2]) / 2.0
-        alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads[:2]) > 0 else 0.0
-        # of a class of three cases the correlation may be ±1 by chance: there the difference's own spread must agree
-        few = spec.measure.sums_classes and has_few(one.sample)
-        least = t_quantile(level, found[2][1]) * math.sqrt(spreads[2]) if few else 0.0
-        a, b = one.estimates[key], two.estimates[key]
-        down, up = (
-            max(math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0)), least)
-            for first, second in ((a.value - a.low, b.high - b.value), (a.high - a.value, b.value - b.low))
-        )
-        error = (down if gap > 0 else up) / z_of(level)  # on the side of 0, so that p-value and interval agree
-        p = tests.normal_p(gap, error**2)
-        made = tests.DifferenceTest(gap - down, gap + up, error, p, "paired mover")
-        plain = one.sample.weight is None and one.sample.cluster is None
-        if spec.measure.interval == "wilson" and spec.measure.reads == "decisions" and plain:
-            right, other = one.sample.right, two.sample.right
-            exact = tests.mcnemar(int(np.count_nonzero(right & ~other)), int(np.count_nonzero(other & ~right)))
-            # where the interval or the exact p-value alone leaves 0 out, it gives way, so that both agree
-            inside = made.low <= 0.0 <= made.high
-            if inside and exact < 1.0 - level:
-                exact = max(exact, made.p_value, 1.0 - level)
-            elif not inside and exact >= 1.0 - level:
-                made = made._replace(low=min(made.low, 0.0), high=max(made.high, 0.0))
-            return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
-        return made
+        return tests.class_difference(pair, (one.totals, two.totals), (one.units[spec], two.units[spec]))
 
     @checked
     def per_class(self, measure: str = "recall") -> Table:

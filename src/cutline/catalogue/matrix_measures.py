@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial, wraps
 from inspect import getdoc
-from math import exp, inf, isclose
+from math import exp, inf, isclose, log
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..types import Floats
 from ..validate import check_flag, check_whole, checked, one_of
 from .compute import AREA_OF, ClassSums
 from .declare import Measure, Spec, combinators, declare, parse_measure, publish, ratio
-from .probability import CHECK_LOG, log_losses
+from .probability import CHECK_LOG, information_missing, log_losses
 
 # The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too.
 _LOG_EPS = 2.0**-52
@@ -171,7 +171,8 @@ def matthews_correlation(s: ClassSums) -> Any:
     formula="−(1/n) Σ log₂ p_iy, p_iy: probability of the real class, at least ε",
     latex=r"-\frac1n\sum_i \log_b p_{iy_i}",
     reference="Berrar Def. 20, for any number of classes (base 2: erratum B17)",
-    interval="delta_log",
+    interval="loss_score",
+    case_loss=lambda p, base, eps: -np.log(np.maximum(p, eps)) / log(base),
     checks=CHECK_LOG,
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
@@ -189,7 +190,8 @@ def log_loss(sample: ClassSample, base: float = 2, eps: float = _LOG_EPS) -> Any
     formula="(1/n) Σᵢ Σₖ (p_ik − o_ik)²",
     latex=r"\frac1n\sum_i\sum_k (p_{ik} - o_{ik})^2",
     reference="Brier (1950); for two classes twice Berrar Def. 18",
-    interval="delta_log",
+    interval="loss_score",
+    case_loss=lambda p, half: (1.0 + np.einsum("ij,ij->i", p, p)[:, None] - 2.0 * p) * (0.5 if half else 1.0),
     checks={"half": check_flag},
     remark=lambda half: f"{'half the sum' if half else 'sum'} over the classes",
 )
@@ -199,6 +201,13 @@ def brier_score(sample: ClassSample, half: bool = False) -> Any:
     return (1.0 - 2.0 * sample.facts.true + sample.facts.square) * (0.5 if half else 1.0)
 
 
+def _ranked_losses(p: Floats) -> Any:
+    """Σ (F − O)² over the classes, were each in turn the real one: O is 1 from it on, where F² is 1 − 2F + F² less."""
+    share = np.cumsum(p, axis=1)
+    from_class = np.cumsum((1.0 - 2.0 * share)[:, ::-1], axis=1)[:, ::-1]
+    return (from_class + (share * share).sum(axis=1, keepdims=True)) / (p.shape[1] - 1)
+
+
 @_declare_row_mean(
     "Ranked probability score",
     reads="probabilities",
@@ -206,7 +215,8 @@ def brier_score(sample: ClassSample, half: bool = False) -> Any:
     formula="(1/n) Σᵢ (1/(K−1)) Σₖ (F_ik − O_ik)², F and O: cumulative predicted and observed shares",
     latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar after Def. 18 (named there for ordered classes); Epstein (1969)",
-    interval="delta_log",
+    interval="loss_score",
+    case_loss=_ranked_losses,
     ordered=True,
 )
 def ranked_probability_score(sample: ClassSample) -> Any:
@@ -233,7 +243,8 @@ def _entropy(s: ClassSums) -> Any:
     r" \log_2(1-\pi_{y_i}) - \log_2(1-p_{iy_i}) & p_{iy_i} < \pi_{y_i}\end{cases}",
     reference="Berrar Def. 23, for any number of classes; Kononenko & Bratko (1991)",
     undefined="all cases are of one class",
-    interval="delta",
+    interval="information",
+    case_loss=information_missing,
     areas=("information",),
     perfect=None,
     remark=lambda: "in bits",
@@ -251,7 +262,8 @@ def information_score(s: ClassSums) -> Any:
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25, for any number of classes",
     undefined="all cases are of one class",
-    interval="delta",
+    interval="information",
+    case_loss=information_missing,
     areas=("information",),
 )
 def relative_information_score(s: ClassSums) -> Any:

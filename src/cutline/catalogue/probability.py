@@ -209,21 +209,17 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
         return ratio(s.information, s.cases) / log(2) + 0.0 * _entropy(s, prior)
 
 
-def _information_missing(p: Any, prior: float) -> tuple[Any, Any]:
-    """What the information of a positive and of a negative lacks, in nats: its mean is 0 for a perfect model."""
-    with np.errstate(divide="ignore"):
-        of_pos, of_neg = (
-            np.where(q >= share, -np.log(q), np.log1p(-q) - log(share) - log1p(-share))
-            for q, share in ((p, prior), (1.0 - p, 1.0 - prior))
-        )
-    return of_pos, of_neg
+def information_missing(q: Any, prior: Any) -> Any:
+    """What the information of a case lacks, in nats, q being its class's probability: 0 on average if perfect."""
+    with np.errstate(all="ignore"):
+        return np.where(q >= prior, -np.log(q), np.log1p(-q) - np.log(prior) - np.log1p(-prior))
 
 
 @_information(
     "Relative information score",
     range=(-inf, 1.0),
     interval="information",
-    case_loss=_information_missing,
+    case_loss=lambda p, prior: (information_missing(p, prior), information_missing(1.0 - p, 1.0 - prior)),
     formula="information_score / entropy of the prior",
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25",

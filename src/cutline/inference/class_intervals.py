@@ -30,7 +30,7 @@ from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..kernels import compiled
 from ..runtime import Progress, in_threads
 from ..types import Floats
-from .closed_forms import auc_interval, auc_spread, newcombe_limits
+from .closed_forms import auc_interval, auc_spread, loss_moments, newcombe_limits
 from .intervals import check_method_exists
 from .limits import METHODS as PROPORTION_METHODS
 from .limits import edge_limits, effective_freedom, scaled_limits, t_quantile, wilson, wilson_shares, z_of
@@ -223,8 +223,8 @@ def class_replicates(
 
 def estimate_classes(
     totals: ClassTotals, specs: Sequence[Spec], settings: Settings
-) -> tuple[dict[Spec, Estimate], dict[Spec, Floats]]:
-    """Values with intervals, and the part of each independent unit in each value, for comparisons."""
+) -> tuple[dict[Spec, Estimate], dict[Spec, Floats], Mapping[Spec, Floats]]:
+    """Values with intervals; for comparisons the part of each independent unit in each value, and the replicates."""
     sample, interval, level = totals.sample, settings.interval, settings.level
     obstacles = {spec: why_inapplicable_to_classes(spec.measure, sample) for spec in specs}
     values = totals.values([spec for spec in specs if not obstacles[spec]])
@@ -236,7 +236,7 @@ def estimate_classes(
             estimates[spec] = Estimate(str(spec), value, reason=reason)
     defined = [spec for spec in specs if spec not in estimates]
     if interval is None:
-        return estimates | {spec: Estimate(str(spec), values[spec]) for spec in defined}, {}
+        return estimates | {spec: Estimate(str(spec), values[spec]) for spec in defined}, {}, {}
     influence = influences(totals, defined)
     units = {spec: by_unit(part, sample.cluster) for spec, part in influence.parts.items()}
     drawn: Mapping[Spec, Floats] = {}
@@ -256,7 +256,7 @@ def estimate_classes(
         why = f"no {interval} interval for this measure" if low != low and interval in PROPORTION_METHODS else ""
         estimates[spec] = Estimate(str(spec), value, low, high, given, method, why, undefined)
     check_method_exists({str(spec): estimates[spec] for spec in specs}, interval)
-    return {spec: estimates[spec] for spec in specs}, units
+    return {spec: estimates[spec] for spec in specs}, units, drawn
 
 
 def closed_interval(
@@ -289,8 +289,10 @@ def closed_interval(
             present = truth[truth > 0] * trials / truth.sum()
             trials = float(len(present) ** 2 / np.sum(1.0 / present))
         error = math.sqrt(variance) if len(units) > 1 else math.nan
-        how = "delta" if interval == "delta" else one.interval
+        how = "delta" if interval == "delta" else one.interval.replace("loss_score", "delta_log")
         limits, method = delta_interval(value, error, how, one.range, trials, level)
+        if one.case_loss is not None and interval == "auto":
+            limits, method = loss_limits(spec, (limits, method), totals, level)
         if method == "delta_logit" and trials * (1.0 - value) < 1.0 and has_few(sample):  # less than one loss in all
             low, high = wilson(value * trials, trials, level)
             limits = Interval(min(limits.low, low), max(limits.high, high))
@@ -302,14 +304,39 @@ def closed_interval(
     return limits, method
 
 
+def loss_limits(spec: Spec, made: tuple[Interval, str], totals: ClassTotals, level: float) -> tuple[Interval, str]:
+    """Limits of a mean loss that allow for large losses that were not seen, as :func:`intervals.loss_score`.
+
+    Of weighted rows and clusters without a large loss the limits ``made`` by the delta method reach as far. So do those
+    of an information score, which is the entropy (whose variance the delta method knows) less a mean loss.
+    """
+    one, sample, ((low, high), method) = spec.measure, totals.sample, made
+    given, weight, lost = {**one.params, **spec.arguments}, sample.row_weight, totals.rows([spec])
+    if one.interval == "information":
+        given["prior"] = np.maximum(totals.decisions.truth / totals.decisions.total, 1e-9)  # of a class without cases
+        lost[spec] = -np.log(given["prior"][sample.code]) - totals.row_information
+
+    def outcomes(at: slice) -> tuple[Floats, Floats]:
+        assert sample.matrix is not None
+        assert one.case_loss is not None
+        chance = np.asarray(sample.matrix[at], np.float64)
+        return chance.T, one.case_loss(chance, **given).T
+
+    moments = loss_moments((weight,), (lost[spec],), outcomes)
+    alike, units = sample.weight is None and sample.cluster is None, by_unit(weight, sample.cluster)
+    if moments.large and not alike:
+        return made
+    likely = moments.limits(units.sum() ** 2 / float(units @ units), level)
+    if one.interval == "information":
+        perfect = totals.information + moments.mean  # in nats
+        least = (perfect - likely.high) / (math.log(2.0) if one.range[1] > 1.0 else perfect)
+        return Interval(min(low, least), high), method
+    most = min(likely.high, one.range[1])
+    return (Interval(likely.low, most), "loss_score") if alike else (Interval(low, max(high, most)), method)
+
+
 def mean_interval(
-    spec: Spec,
-    value: float,
-    units: Floats,
-    totals: ClassTotals,
-    influence: Influence,
-    level: float,
-    variance: float,
+    spec: Spec, value: float, units: Floats, totals: ClassTotals, influence: Influence, level: float, variance: float
 ) -> Interval | None:
     """Interval of a mean over classes from the intervals of its classes; None where these have no closed form.
 

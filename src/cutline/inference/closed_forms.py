@@ -14,7 +14,7 @@ which is the binomial variance only where p = h or q = 1. All functions take cas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,10 @@ FEW_CARRY = 30  # fewer degrees of freedom: nearly perfect models, at which a ca
 FEW_POSITIVES = 30  # fewer: areas under precision–recall are also taken as shares of the positives
 
 
-def pieces(groups: int) -> list[slice]:
+def pieces(groups: int, wide: int = 2) -> list[slice]:
     """A long list in pieces that are read one after another: what is made of each stays in the cache."""
-    return [slice(first, first + _PIECE) for first in range(0, groups, _PIECE)]
+    size = max(2 * _PIECE // wide, 1)
+    return [slice(first, first + size) for first in range(0, groups, size)]
 
 
 def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, float]:
@@ -129,12 +130,18 @@ def delta_error(statistic: Callable[[Floats], float], cells: Floats) -> tuple[fl
 _UNSURE = 1e-12  # scores of exactly 0 and 1 exclude every loss; a little doubt leaves the size of one that comes anyway
 
 
+# Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
+# unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
+_PRIOR_CASES = 10.0
+Outcomes = Callable[[slice], tuple[Floats, Floats]]  # of some groups: chance and loss, a line for each outcome
+
+
 @dataclass(frozen=True)
 class LossMoments:
     """Mean, variance of one case, its degrees of freedom; and what the scores say of large losses, if they are right.
 
-    ``expected_ratio`` is E[ℓ²]/E[ℓ] when each case is positive with the probability that its score says; nan where the
-    scores are not probabilities. ``large``: cases that lost more than half of it, those that carry the mean.
+    ``expected_ratio`` is E[ℓ²]/E[ℓ] when each case has the classes with the probabilities that its scores say; nan
+    where the scores are not probabilities. ``large``: cases that lost more than half of it, those that carry the mean.
     """
 
     cases: float
@@ -144,41 +151,46 @@ class LossMoments:
     expected_ratio: float = math.nan
     large: float = 0.0
 
+    def limits(self, units: float, level: float) -> Interval:
+        """Limits of the mean; ``units``: the most cases that are independent."""
+        v, freedom = self.mean, self.freedom
+        ratio = self.variance / v + v if v > 0.0 else 0.0
+        if self.expected_ratio > ratio:
+            ratio = (self.large * ratio + _PRIOR_CASES * self.expected_ratio) / (self.large + _PRIOR_CASES)
+            freedom += _PRIOR_CASES
+        return mean_score_limits(v, ratio, min(self.cases, units), limits.t_quantile(level, freedom))
+
 
 def loss_moments(
-    pos: NDArray[Any], neg: NDArray[Any], if_positive: Floats, if_negative: Floats, probability: Floats | None = None
+    count: Sequence[NDArray[Any]], loss: Sequence[Floats], outcomes: Outcomes | None = None
 ) -> LossMoments:
-    """Moments of a mean of losses from tie groups: what a positive and what a negative of each group lose."""
+    """Moments of a mean of losses: for each outcome how many cases of each group had it, and what each of them lost."""
     n = total = second = fourth = large = 0.0
-    for at in pieces(len(pos)):
-        a, b = np.asarray(pos[at], np.float64), np.asarray(neg[at], np.float64)
-        n += float(a.sum() + b.sum())
-        total += limits.dot(a, if_positive[at]) + limits.dot(b, if_negative[at])
-    mean, ratio = total / n, math.nan
-    if probability is not None:
-        ratio = _expected_ratio(pos, neg, probability, if_positive, if_negative)
-    for at in pieces(len(pos)):
-        a, b = np.asarray(pos[at], np.float64), np.asarray(neg[at], np.float64)
-        of_pos, of_neg = np.square(if_positive[at] - mean), np.square(if_negative[at] - mean)
-        second += limits.dot(a, of_pos) + limits.dot(b, of_neg)
-        fourth += limits.dot(a, np.square(of_pos)) + limits.dot(b, np.square(of_neg))
-        if probability is not None:
-            large += float(a[if_positive[at] > ratio / 2.0].sum() + b[if_negative[at] > ratio / 2.0].sum())
+    each = [(np.asarray(c[at], np.float64), x[at]) for c, x in zip(count, loss, strict=True) for at in pieces(len(c))]
+    for cases, lost in each:
+        n += float(cases.sum())
+        total += limits.dot(cases, lost)
+    mean, ratio = total / n, math.nan if outcomes is None else _expected_ratio(count, outcomes)
+    for cases, lost in each:
+        square = np.square(lost - mean)
+        second += limits.dot(cases, square)
+        fourth += limits.dot(cases, np.square(square))
+        large += float(cases[lost > ratio / 2.0].sum())
     freedom, variance = limits.freedom_of(second, fourth, n), second / max(n - 1.0, 1.0)
-    if probability is not None and not large:  # small losses, which add to E[ℓ], say nothing of the size of a large one
-        least = np.minimum(if_positive, if_negative)
-        larger = _expected_ratio(pos, neg, probability, if_positive - least, if_negative - least)
-        ratio = max(ratio, larger)
+    if outcomes is not None and not large:  # small losses, which add to E[ℓ], say nothing of the size of a large one
+        ratio = max(ratio, _expected_ratio(count, outcomes, above_least=True))
     return LossMoments(n, mean, variance, freedom, ratio, large)
 
 
-def _expected_ratio(pos: NDArray[Any], neg: NDArray[Any], probability: Floats, x: Floats, y: Floats) -> float:
-    """E[ℓ²]/E[ℓ] where each case is positive with its probability; nan without any loss."""
+def _expected_ratio(count: Sequence[NDArray[Any]], outcomes: Outcomes, *, above_least: bool = False) -> float:
+    """E[ℓ²]/E[ℓ] where each outcome has its chance, or of what exceeds the least loss of a group; nan without any."""
     first = second = 0.0
-    for at in pieces(len(pos)):
-        size, p = np.asarray(pos[at], np.float64) + neg[at], np.clip(probability[at], _UNSURE, 1.0 - _UNSURE)
-        first += limits.dot(size, p * x[at] + (1.0 - p) * y[at])
-        second += limits.dot(size, p * x[at] ** 2 + (1.0 - p) * y[at] ** 2)
+    for at in pieces(len(count[0]), len(outcomes(slice(1))[0])):
+        chance, loss = outcomes(at)
+        cases = np.clip(chance, _UNSURE, 1.0 - _UNSURE) * sum(c[at] for c in count)
+        loss = loss - loss.min(axis=0) if above_least else loss
+        first += float(np.einsum("ij,ij->", cases, loss))
+        second += float(np.einsum("ij,ij->", cases, np.square(loss)))
     return second / first if first > 0.0 else math.nan
 
 

@@ -179,17 +179,19 @@ class PairedDifference:
         return DifferenceTest(low, high, self.error, p, self.method, min(self.reference.freedom, self.guard))
 
 
-def guard_freedom(smaller_class: float) -> float:
-    """Degrees of freedom of the guard, 3·(cases − 1) of the smaller class; inf (no guard) from twelve on."""
-    return max(3.0 * (smaller_class - 1.0), 1.0) if smaller_class < FEW_CASES else math.inf
+def guard_freedom(smaller_class: float, clusters: float = math.inf) -> float:
+    """Degrees of freedom of the guard, 3·(cases − 1) of the smaller class; inf (no guard) from twelve on.
+
+    Where few large clusters contain most rows, the flips of all of them are too sure: of 100 equal pairs, 9 to 11
+    differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this guard. It is one less than the equal
+    ``clusters`` that weigh as much as these, 1/Σshare², where those are fewer than 60.
+    """
+    few = max(3.0 * (smaller_class - 1.0), 1.0) if smaller_class < FEW_CASES else math.inf
+    return min(few, max(clusters - 1.0, 1.0)) if clusters < 60.0 else few
 
 
 def paired_difference(
-    values: tuple[float, float],
-    influence: Floats,
-    smaller_class: float,
-    method: str,
-    error: float | None = None,
+    values: tuple[float, float], influence: Floats, guard: float, method: str, error: float | None = None
 ) -> PairedDifference | None:
     """The difference of two values, from the influence of each row, block or cluster on it.
 
@@ -203,7 +205,7 @@ def paired_difference(
     if not _NOTHING * max(map(abs, values)) < error < math.inf:
         return None
     reference = flip_reference(influence)
-    return PairedDifference(values[0] - values[1], error, reference, guard_freedom(smaller_class), method)
+    return PairedDifference(values[0] - values[1], error, reference, guard, method)
 
 
 _LEAST_P = 1e-12  # no smaller p-value is told: the tails of gamma quantiles have lost their digits there

@@ -47,9 +47,6 @@ from .closed_forms import (
 from .evidence import Evidence, RowEvidence
 from .resampling import CASES_THAT_CARRY, DRAWN_BY_ROW, Replicates, Resampled
 
-# Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
-# unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
-_PRIOR_CASES = 10.0
 _FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule of five for a normal approximation
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 _NOT_SMOOTH = ("gaps", "hull", "ranking")  # a maximum and a hull move by jumps; any function of the list may
@@ -307,7 +304,7 @@ def places(inputs: IntervalInputs) -> Interval:
     lifted = ranking.pos * (2.0 * middle - 1.0)
     if_negative = np.cumsum(lifted) - lifted / 2.0
     if_positive = middle**2 + (size**2 - 1.0) / 12.0 + if_negative
-    moments = loss_moments(ranking.pos, ranking.neg, if_positive, if_negative)
+    moments = loss_moments((ranking.pos, ranking.neg), (if_positive, if_negative))
     freedom = limits.freedom_in_small_class(moments.freedom, inputs.smaller_class)
     error, most = math.sqrt(n * moments.variance), n * (n + 1.0) * (2.0 * n + 1.0) / 6.0
     return limits.range_limits(inputs.value, error, freedom, inputs.level, 0.0, most, inputs.smaller_class)
@@ -346,14 +343,9 @@ def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
         )
         value = (n_neg * of_pos + n_pos * of_neg) / (n * n)
         each = (n_neg * each[0] + of_neg) / n - value, (n_pos * each[1] + of_pos) / n - value
-    moments = loss_moments(ranking.pos, ranking.neg, *each, p)
-    v, freedom = moments.mean, moments.freedom
-    ratio = moments.variance / v + v if v > 0.0 else 0.0
-    if moments.expected_ratio > ratio:
-        ratio = (moments.large * ratio + _PRIOR_CASES * moments.expected_ratio) / (moments.large + _PRIOR_CASES)
-        freedom += _PRIOR_CASES
-    cases = min(moments.cases, inputs.evidence.units)
-    return mean_score_limits(v, ratio, cases, limits.t_quantile(inputs.level, freedom)), moments
+    seen = ranking.pos, ranking.neg
+    moments = loss_moments(seen, each, lambda at: (np.stack((p[at], 1.0 - p[at])), np.stack([x[at] for x in each])))
+    return moments.limits(inputs.evidence.units, inputs.level), moments
 
 
 def _moving_cut(inputs: IntervalInputs, recall: bool) -> Interval:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import threshold_of
+from ..catalogue.compute import ClassTotals, threshold_of
 from ..catalogue.declare import Spec
 from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..quotas import quota_sizes
@@ -25,6 +25,7 @@ from ..table import PicklesFields
 from ..types import Floats
 from . import bands, limits
 from .batch_rows import BatchRows
+from .class_intervals import by_unit, measure_spread, variance_of
 from .closed_forms import line_of, placements
 from .differences import DifferenceTest as DifferenceTest
 from .differences import PairedDifference, guard_freedom, p_of_limits, paired_difference
@@ -47,7 +48,7 @@ class Pair:
     b: str
     spec: Spec
     singles: tuple[Estimate, Estimate]
-    rankings: tuple[Ranking, Ranking]
+    rankings: tuple[Ranking, ...]  # none of several classes
     drawn: tuple[Floats | None, Floats | None]
     settings: Settings
 
@@ -110,35 +111,27 @@ class RowPairs(PicklesFields):
         influenced = self._by_influence(pair)
         if influenced is not None and pair.spec.measure.of_worth:
             return self._by_worth(pair, influenced)
-        named = [name for name in (pair.a, pair.b) if self.rows[name].clusters is not None]
-        if influenced is not None and named:
-            # Where few large clusters contain most rows, the flips of all of them are too sure: of 100 equal pairs, 9
-            # to 11 differ by the hit rate of 15 to 40 clusters of Zipf's sizes, 5 to 7 with this Student's t. As many
-            # equal clusters as weigh as much as these are 1/Σshare²; no guard from 60 on.
-            alike = min(1.0 / float((self._shares(name) ** 2).sum()) for name in named)
-            if alike < 60.0:
-                influenced = replace(influenced, guard=min(influenced.guard, max(alike - 1.0, 1.0)))
-        tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_singles(pair)
-        fewest = min((self.rows[name] for name in (pair.a, pair.b)), key=lambda rows: rows.units)
-        if tested.p_value < 1.0 and 2.0 ** (1.0 - fewest.units) > 1.0 - pair.settings.level:  # even where all agree
-            units = "batches" if fewest.batched else "rows" if fewest.clusters is None else "clusters"
-            note = f"{fewest.units:.0f} {units} are too few for a test at the {100.0 * pair.settings.level:.4g}% level"
-            tested = tested._replace(note=note)
-        if not all(self.rows[name].independent for name in (pair.a, pair.b)):
-            return tested  # the flips of clusters, or of weighted rows, are wide already
+        if influenced is None and pair.difference == 0.0 and self.paired and self.smaller is None:
+            seen = midranks if pair.spec.measure.rank_based else np.asarray  # are they one as far as the measure sees?
+            scores = [seen(self.rows[name].sample.score) for name in (pair.a, pair.b)]
+            if np.array_equal(scores[0], scores[1]):
+                return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
+        rows = [self.rows[name] for name in (pair.a, pair.b)]
+        fewest = min(rows, key=lambda of_model: of_model.units)
+        units = "batches" if fewest.batched else "rows" if fewest.clusters is None else "clusters"
         heed = 1.0 if pair.spec.measure.case_loss is not None else 0.0
         if pair.slope is not None and influenced is not None:  # of areas from a skewness of 0.2, all of it from 0.35
             heed = min(max((influenced.reference.skew - 0.2) / 0.15, 0.0), 1.0)
-        if not heed:
-            return tested
+        if not all(of_model.independent for of_model in rows):
+            heed = 0.0  # the flips of clusters, or of weighted rows, are wide already
         alike = 0.0  # the correlation of two models' values over samples; 0 of models on rows of their own
-        if self.paired and pair.slope is not None:
-            one, two = (self.rows[name].auc[1] for name in (pair.a, pair.b))
+        if self.paired and heed and pair.slope is not None:
+            one, two = (of_model.auc[1] for of_model in rows)
             shared = (one + two - self.auc_variance(pair.a, pair.b)) / 2.0
             alike = shared / math.sqrt(one * two) if min(one, two) > 0.0 else 0.0
-        elif self.paired:
+        elif self.paired and heed:
             alike = _correlation(*(self._influences(name, pair.settings)[pair.spec] for name in (pair.a, pair.b)))
-        return _guarded_by_singles(tested, pair, alike, heed)
+        return _judged(pair, influenced, fewest.units, units, alike, heed)
 
     def _by_worth(self, pair: Pair, influenced: PairedDifference) -> DifferenceTest:
         """Of skewed amounts: what only one of the models captures, and what only the other does."""
@@ -227,7 +220,10 @@ class RowPairs(PicklesFields):
         if fewest is None:
             sizes = [(int(np.count_nonzero(one.sample.positive)), len(one.sample)) for one in rows]
             fewest = min(min(n_pos, n - n_pos) for n_pos, n in sizes)
-        return paired_difference(pair.values, np.concatenate(gaps), fewest, f"{method}, sign flips", error)
+        named = [name for name in names if self.rows[name].clusters is not None]
+        alike = min((1.0 / float((self._shares(name) ** 2).sum()) for name in named), default=math.inf)
+        how = guard_freedom(fewest, alike), f"{method}, sign flips", error
+        return paired_difference(pair.values, np.concatenate(gaps), *how)
 
     def _shares(self, name: str) -> Floats:
         """The share of the weight of rows that each cluster has."""
@@ -318,22 +314,6 @@ class RowPairs(PicklesFields):
         influences: UnitInfluences = self._worked_out[key]
         return influences
 
-    def _by_singles(self, pair: Pair) -> DifferenceTest:
-        """Where nothing varies when rows are left out, or a value is missing then: both own intervals (MOVER).
-
-        Of U units no p-value is below 2·2⁻ᵁ, as with sign flips.
-        """
-        gap, units = pair.difference, min(self.rows[name].units for name in (pair.a, pair.b))
-        if gap == 0.0 and self.paired and self.smaller is None:  # are the two models one as far as the measure sees?
-            seen = midranks if pair.spec.measure.rank_based else np.asarray
-            one, two = (seen(self.rows[name].sample.score) for name in (pair.a, pair.b))
-            if np.array_equal(one, two):
-                return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
-        low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles))
-        low, high = max(low, -pair.widest), min(high, pair.widest)
-        p = max(_p_of_reach(gap, low, high, pair.settings.level), 2.0 ** (1.0 - units)) if low < high else math.nan
-        return DifferenceTest(low, high, math.nan, p, "mover")
-
 
 class StreamedPairs:
     """Pairs of models whose rows have streamed by: differences come from replicates on the same rows."""
@@ -356,6 +336,60 @@ class StreamedPairs:
         one, two = pair.drawn
         known = pair.spec.measure.case_loss is not None and one is not None and two is not None
         return _guarded_by_singles(tested, pair, _correlation(one, two)) if known else tested
+
+
+def class_difference(pair: Pair, totals: Sequence[ClassTotals], units: Sequence[Floats]) -> DifferenceTest:
+    """Models of several classes on the same rows, from the influences of ``units``: rows or clusters.
+
+    By every measure both models' own intervals, which allow for classes of few cases, must agree with the flips.
+    """
+    (one, two), measure, settings = (of_model.sample for of_model in totals), pair.spec.measure, pair.settings
+    if settings.interval in BY_REPLICATES:
+        return by_replicates(pair, paired=True)
+    gap, influence, clusters = pair.difference, units[0] - units[1], math.inf
+    variance, freedom = measure_spread(pair.spec, influence, one)
+    if settings.interval == "delta":
+        half, p = limits.z_of(settings.level) * math.sqrt(variance), normal_p(gap, variance)
+        return DifferenceTest(gap - half, gap + half, math.sqrt(variance), p, "delta")
+    if one.cluster is not None:
+        clusters = limits.effective_size(by_unit(one.row_weight, one.cluster))
+    smaller = float(len(one) - np.bincount(one.code).max())  # of two classes the smaller one
+    how = min(guard_freedom(smaller, clusters), freedom), "delta, sign flips", math.sqrt(variance)
+    influenced = paired_difference(pair.values, influence, *how)
+    if influenced is None and gap == 0.0 and np.abs(units[0]).sum() > 1e-9:  # what varies, beyond rounding, is the same
+        return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
+    alike, names = _correlation(*units), "rows" if one.cluster is None else "clusters"
+    for part, e in zip(units, pair.singles, strict=True) if measure.interval == "information" else ():
+        # the shares of the classes are what both models share; losses that were not seen, which lengthen e, are not
+        known = 2.0 * limits.z_of(settings.level) * math.sqrt(variance_of(part))
+        alike *= known / max(e.high - e.low, known, 1e-300)
+    tested = _judged(pair, influenced, len(influence), names, alike)
+    plain = one.weight is None and one.cluster is None
+    if (measure.interval, measure.reads, plain) != ("wilson", "decisions", True):
+        return tested
+    exact = mcnemar(int(np.count_nonzero(one.right & ~two.right)), int(np.count_nonzero(two.right & ~one.right)))
+    if exact >= 1.0 - settings.level:  # where the interval or the exact p-value alone leaves 0 out, it gives way
+        tested = tested._replace(low=min(tested.low, 0.0), high=max(tested.high, 0.0))
+    elif tested.low <= 0.0 <= tested.high:
+        exact = max(tested.p_value, 1.0 - settings.level)
+    return tested._replace(p_value=exact, method=f"{tested.method}, exact McNemar p")
+
+
+def _judged(
+    pair: Pair, influenced: PairedDifference | None, units: float, names: str, alike: float, heed: float = 1.0
+) -> DifferenceTest:
+    """Sign flips, and both models' own intervals as far as they are heeded; these alone without anything to flip."""
+    level = pair.settings.level
+    if influenced is not None:
+        tested = influenced.test(level, pair.widest)
+    else:  # nothing varies when rows are left out, or a value is missing then; no p below 2·2⁻ᵁ, as with flips
+        low, high = limits.mover_limits(*((e.value, e.interval) for e in pair.singles))
+        low, high = max(low, -pair.widest), min(high, pair.widest)
+        p = max(_p_of_reach(pair.difference, low, high, level), 2.0 ** (1.0 - units)) if low < high else math.nan
+        tested = DifferenceTest(low, high, math.nan, p, "mover")
+    if tested.p_value < 1.0 and 2.0 ** (1.0 - units) > 1.0 - level:  # even where all agree
+        tested = tested._replace(note=f"{units:.0f} {names} are too few for a test at the {100.0 * level:.4g}% level")
+    return _guarded_by_singles(tested, pair, alike, heed) if heed else tested
 
 
 def _correlation(one: Any, two: Any) -> float:
@@ -399,7 +433,7 @@ def by_replicates(pair: Pair, paired: bool) -> DifferenceTest:
         return DifferenceTest()
     with np.errstate(invalid="ignore"):
         gaps = one - two
-    freedom = max(min(min(r.n_pos, r.n_neg) for r in pair.rankings) - 1.0, 1.0)
+    freedom = max(min((min(r.n_pos, r.n_neg) for r in pair.rankings), default=math.inf) - 1.0, 1.0)
     return DifferenceTest(*summary(gaps, pair.settings.level), "paired bootstrap" if paired else "bootstrap", freedom)
 
 
