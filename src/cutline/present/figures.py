@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..inference.limits import wilson
 from ..partition import order_of
 from ..quotas import Quotas, whole_cases
-from ..table import Figure, Table, count, cut_text, format_value, in_sentence, pluralize, values_of
+from ..table import Figure, Table, count, cut_text, format_value, in_sentence, percentage, pluralize, values_of
 from ..types import Floats
 from .charts import CHANCE, GREY, PERFECT, TITLES, WIDE, Chart, Mark, PlotArea, around, clipped, colour, dash
 from .words import counter, cut_point, models_of, name_of, positives_found, rounded
@@ -162,7 +162,7 @@ def rates(
     models, roc = models_of(result), name == "roc"
     curves, chance = _curves(models, name), models[0].facts["share_positive"]
     area, short = ("roc_auc", "AUC") if roc else ("average_precision", "AP")
-    words = f"{_in_words(models, area, short)}{'' if roc else f'; chance: {chance:.1%}'}."
+    words = f"{_in_words(models, area, short)}{'' if roc else f'; chance: {percentage(chance)}'}."
     x_name, y_name = next(iter(curves.values())).x_label, next(iter(curves.values())).y_label
     chart = Chart(TITLES[name], words, (0.0, 1.0), (0.0, 1.0 if roc else rates_end(models)), x_name, square=roc)
     chart.y_name, chart.x_percent, chart.y_percent = y_name, True, True
@@ -178,7 +178,7 @@ def rates(
     if roc:
         chart.label(0.52, 0.46, "chance")
     else:
-        chart.label(0.01, chance - 0.07 * chart.y[1], f"chance: {chance:.1%}")
+        chart.label(0.01, chance - 0.07 * chart.y[1], f"chance: {percentage(chance)}")
     if roc and hull:
         corners: Any = family_hull({str(k): models[k].ranking for k in curves})
         chart.line(corners.column("fpr"), corners.column("tpr"), GREY, PERFECT, size=1.1, words="convex hull")
@@ -345,7 +345,7 @@ def over_places(result: Any, *, name: str, band: Shown = None, simultaneous: boo
         chart.label(0.8 * rows, 0.8 * chart.y[1] - below, "chance", aside=6.0)
     else:
         level = positives / rows if name == "hit_rate" else 1.0
-        words = f"chance: {level:.1%}" if name == "hit_rate" else "chance"
+        words = f"chance: {percentage(level)}" if name == "hit_rate" else "chance"
         chart.label(rows, level - below, words, aside=-3.0, anchor="end")
     _shade(chart, bands, "" if place is None else f"line: {pluralize(place, 'place')}")
     return chart
