@@ -266,9 +266,9 @@ class _Examination:
                 is_day = not self.table.rows(f"SELECT 1 FROM {self.table.cells(column)} WHERE {other} LIMIT 1")
             is_code = p.sort == rules.WORD or words  # an age or an amount repeats, and clusters nothing
             if repeats and (is_day or words & _REPEATING or ("cluster" in self._roles(p) and is_code)):
+                said = f"{p.name!r} has {p.distinct:,} values in {there:,} rows: if rows of one value depend on each "
                 self.say(
-                    f"{p.name!r} has {p.distinct:,} values in {there:,} rows: if rows of one value depend on each "
-                    f"other (one person, one day), add --cluster {shlex.quote(p.name)}, or intervals are too short"
+                    f"{said}other (one person, one day), add --cluster {_quoted(p.name)}, or intervals are too short"
                 )
 
     def _count_columns(self) -> dict[str, str] | None:
@@ -437,10 +437,8 @@ class _Examination:
         elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             (self.other,) = (text for text in texts if text != self.pos_label)
-            self.say(
-                f"the labels {listed(texts)} do not show which one is positive: the command below uses "
-                f"{self.pos_label!r}; for the other, write --positive {shlex.quote(self.other)}"
-            )
+            said = f"the labels {listed(texts)} do not show which one is positive: the command below uses "
+            self.say(f"{said}{self.pos_label!r}; for the other, write --positive {shlex.quote(self.other)}")
 
     def _say_what_is_odd(self) -> None:
         for p in self.profiles:
@@ -487,10 +485,10 @@ class _Examination:
                 self.say(f"{perfect}: was it derived from the label, or fitted on these rows?")
             elif auc.value == auc.value and auc.high < 0.5:
                 within = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
-                self.say(
+                said = (
                     f"{name!r} ranks significantly worse than chance, {within}; are these scores of the other class? "
-                    f"If so, add --positive {shlex.quote(self.other)}, or --negate {shlex.quote(name)}"
                 )
+                self.say(f"{said}If so, add --positive {shlex.quote(self.other)}, or --negate {shlex.quote(name)}")
         self.chosen = [row["score"] for row in rows]
         probabilities = [row["score"] for row in rows if row["kind"] == "probability"]
         if points := [name for name in self.chosen if name not in probabilities]:

@@ -367,8 +367,7 @@ def linear_ranking_decomposition(
     n = len(y)
     score, oracle = float(place @ y), float(true_place @ y)
     switched = float((n + 1 - true_place) @ (1 - y) - (n + 1 - place) @ (1 - y))
-    pairs = (_pairs_won(y, p) - _pairs_won(y, m)) / 2.0
-    return Decomposition(score, oracle, oracle - score, switched, pairs)
+    return Decomposition(score, oracle, oracle - score, switched, (_pairs_won(y, p) - _pairs_won(y, m)) / 2.0)
 
 
 @checked
@@ -571,16 +570,9 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         """What was chosen, and the marks."""
         expected = {} if self.expected is None else self.expected.to_dict()
         expected.pop("method", None)
-        return {
-            "order": self.order,
-            "voters": self.order[: self.voters],
-            "chosen_by": self.chosen_by,
-            "expected": {**expected, "optimism": self.optimism},
-            "held_out": self.held_out.to_dicts(),
-            "marks": self.marks.to_dicts(),
-            "optimum": self.optimum.to_dicts(),
-            "correlation": self.correlation.to_dicts(),
-        }
+        tables = {name: getattr(self, name).to_dicts() for name in ("held_out", "marks", "optimum", "correlation")}
+        chosen = {"order": self.order, "voters": self.order[: self.voters], "chosen_by": self.chosen_by}
+        return {**chosen, "expected": {**expected, "optimism": self.optimism}, **tables}
 
     @property
     def summary(self) -> str:
@@ -604,9 +596,9 @@ class SelectiveVoting(HasSections, HasPlot, DictResult):
         """How many models to average, and the marks of every number of them."""
         answer = [f"{sentence}." for sentence in (self.summary, self.doubt) if sentence]
         meant = [f"{s}: correlation of scores and outcomes in these places." for s in self.specs if "pearson" in str(s)]
-        sections = {"answer": [*answer, Figure("voting", self), self.marks, *meant], "held_out": [self.held_out]}
-        sections |= {"optimum": [self.optimum], "correlation": [self.correlation]}
-        return [Section(name, parts) for name, parts in sections.items() if name != "held_out" or len(self.held_out)]
+        held_out = [Section("held_out", [self.held_out])] if len(self.held_out) else []
+        first = Section("answer", [*answer, Figure("voting", self), self.marks, *meant])
+        return [first, *held_out, Section("optimum", [self.optimum]), Section("correlation", [self.correlation])]
 
 
 @checked(folds=lambda value, name: check_whole(value, name, 2))

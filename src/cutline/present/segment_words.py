@@ -141,10 +141,8 @@ def sentences(seg: Segments, keys: Sequence[str], facts: Sequence[str], *, named
         if shown:
             shares = [ev.facts["share_positive"] for ev in seg.evaluations.values()]
             move = "move" if len(shown) > 1 else "moves"
-            found.append(
-                f"Caution: {joined(shown)} {move} with the share of positives ({min(shares):.1%} to {max(shares):.1%} "
-                "here), so a difference need not come from the scores."
-            )
+            part = f"the share of positives ({min(shares):.1%} to {max(shares):.1%} here)"
+            found.append(f"Caution: {joined(shown)} {move} with {part}, so a difference need not come from the scores.")
         if compared.left_out and named:
             names = joined([name_of(seg.specs[key]) for key in compared.left_out])
             found.append(f"Not compared: {names} ({'; '.join(dict.fromkeys(compared.left_out.values()))}).")
@@ -247,20 +245,17 @@ def _listed(shared: SharedList) -> str:
 def _one_list(shared: SharedList) -> Section:
     """Who gets the places of one list for all."""
     forms = {"hit_rate": ".1%", "recall": ".1%", "fpr": ".1%", "selection_ratio": ".2f"}
-    rows = [
-        {
+    rows = []
+    for row in shared:
+        line = {
             "segment": row["segment"],
             "places": count(row["places"]),
             "selected": percentage(row["selection_rate"]),
-            **{
-                key.replace("_", " "): format(row[key], form) if row[key] == row[key] else "–"
-                for key, form in forms.items()
-            },
-            "interval": f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else "",
-            "four fifths": row["four_fifths"],
         }
-        for row in shared
-    ]
+        for key, form in forms.items():
+            line[key.replace("_", " ")] = format(row[key], form) if row[key] == row[key] else "–"
+        line["interval"] = f"{row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else ""
+        rows.append({**line, "four fifths": row["four_fifths"]})
     return Section("one_list", [Table(rows, f"{_listed(shared)}, {shared.where}"), shared.sentence])
 
 

@@ -281,8 +281,8 @@ def comparison_sections(
     stretches = dominance_of(comparison) if detail or pairs or all_measures else []
     if stretches:
         clear = (row for row in stretches if row["clear"])  # not chance, at all places at once
-        ends_of = lambda row: " to ".join(dict.fromkeys(f"{row[end]:,}" for end in ("from", "to")))  # noqa: E731
-        shown = ({"places": ends_of(r), "leads": r["leader"], "more hits": f"{r['more_hits']:.1f}"} for r in clear)
+        spans = ((r, " to ".join(dict.fromkeys(f"{r[end]:,}" for end in ("from", "to")))) for r in clear)
+        shown = ({"places": span, "leads": r["leader"], "more hits": f"{r['more_hits']:.1f}"} for r, span in spans)
         leads = Table(shown, "Clear leaders by quota")
         none = "No model leads clearly if all quotas are judged at once; at one chosen beforehand, a lead may be clear."
         strip = Figure("dominance", comparison, {"stretches": stretches})
