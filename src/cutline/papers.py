@@ -276,20 +276,10 @@ def selection_power(
         near = (worth == top) | (top - worth <= _SAME * np.abs(top))
     tied = near.sum(axis=1)
     credit = np.where(near[:, names.index(chosen)], 1.0 / tied, 0.0)
-    return SelectionPower(
-        models=names,
-        better=chosen,
-        specs=tuple(specs),
-        won=np.where(tied == 1, credit, 0.0).sum(axis=2) / n_sets,
-        shared=np.where(tied > 1, credit, 0.0).sum(axis=2) / n_sets,
-        means=every_mean[:, :, columns],
-        undecided=undefined.mean(axis=2),
-        n_sets=n_sets,
-        set_size=set_size,
-        retrained=callable(models),
-        wins=wins,
-        level=level,
-    )
+    won, shared = (np.where(side, credit, 0.0).sum(axis=2) / n_sets for side in (tied == 1, tied > 1))
+    found: dict[str, Any] = {"won": won, "shared": shared, "means": every_mean[:, :, columns]}
+    found |= {"n_sets": n_sets, "set_size": set_size, "retrained": callable(models), "wins": wins, "level": level}
+    return SelectionPower(models=names, better=chosen, specs=tuple(specs), undecided=undefined.mean(axis=2), **found)
 
 
 def model_samples(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> dict[str, Sample]:

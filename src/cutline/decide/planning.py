@@ -113,14 +113,10 @@ class Plan(HasSections, HasPlot, DictResult):
         lines = [("cases to take", f"{self.quota:,}"), ("cases allowed", f"{self.limit:,}")]
         if self.cut is not None:
             low, high = self.next_hits
-            lines += [
-                ("threshold" + by.replace("by", "of"), format_value(self.cut.threshold)),
-                ("hits here", count(self.cut.tp)),
-                ("hits in the next list", f"{count(low)} … {count(high)}"),
-                ("profit on these data", shown["profit"]),
-                ("optimism in the profit", shown["optimism"]),
-                ("profit to expect", shown["expected"]),
-            ]
+            lines += [("threshold" + by.replace("by", "of"), format_value(self.cut.threshold))]
+            lines += [("hits here", count(self.cut.tp)), ("hits in the next list", f"{count(low)} … {count(high)}")]
+            lines += [("profit on these data", shown["profit"]), ("optimism in the profit", shown["optimism"])]
+            lines += [("profit to expect", shown["expected"])]
             if "low" in shown:
                 lines.append(("interval of the profit to expect", f"{shown['low']} … {shown['high']}"))
         numbers = Table([{"": name, "value": value} for name, value in lines])

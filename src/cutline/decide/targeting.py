@@ -109,9 +109,8 @@ class Uplift(HasReport, DictResult, ByMeasure):
         if e.value != e.value:
             return f"an unknown number: {e.reason}"
         binary, spread = self.sums.trial.binary, e.high - e.low
-        unit = (
-            " more" if e.value >= 0.0 else " fewer" if binary else " less"
-        ) + f" {'outcomes' if binary else self.outcome}".rstrip() * bool(than)
+        of = f" {'outcomes' if binary else self.outcome}".rstrip() * bool(than)
+        unit = (" more" if e.value >= 0.0 else " fewer" if binary else " less") + of
         limits = f" ({percent(e.level)} interval {amount(e.low, spread)} to {amount(e.high, spread)})"
         return f"about {amount(abs(e.value), spread)}{unit}{than}{limits if e.low == e.low else ''}"
 
