@@ -193,13 +193,11 @@ def _hull_area(n_pos: int, n_neg: int) -> float:
         middle = s * n_pos / n
         t = np.arange(max(0.0, s - n_neg, math.floor(middle - spread)), min(s, n_pos, math.ceil(middle + spread)) + 1.0)
         half = _places(int(s) // 2)  # a and s − a add the same
-        each = _deviation(s, t[:, None], half) * s / (half * (s - half))
-        mean = _shares(n, n_pos, s, t) @ each
+        mean = _shares(n, n_pos, s, t) @ (_deviation(s, t[:, None], half) * s / (half * (s - half)))
         total.append(2.0 * _sum_over(half, mean) - (float(mean[-1]) if s % 2 == 0 else 0.0))
     sums = np.array(total)
     if len(sizes) < n - 1:
-        every = np.arange(2.0, n + 1.0)
-        sums = np.interp(np.log(every), np.log(sizes), sums)
+        sums = np.interp(np.log(np.arange(2.0, n + 1.0)), np.log(sizes), sums)
     return 0.5 + 0.25 * float(sums.sum()) / (n_pos * n_neg)
 
 

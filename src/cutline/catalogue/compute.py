@@ -298,10 +298,8 @@ class ClassSums:
     @property
     def cells(self) -> Counts:
         """The four cells of each class against the rest."""
-        total = np.expand_dims(self.total, -1)
-        return Counts(
-            self.hits, self.answers - self.hits, self.truth - self.hits, total - self.truth - self.answers + self.hits
-        )
+        tp, answers, truth = self.hits, self.answers, self.truth
+        return Counts(tp, answers - tp, truth - tp, np.expand_dims(self.total, -1) - truth - answers + tp)
 
     def of_each(self, spec: Spec) -> Any:
         """A measure of two classes for each class against the rest."""

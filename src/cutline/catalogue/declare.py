@@ -238,8 +238,7 @@ class Measure:
         return "" if self.proper is None else yes if self.proper else no
 
     def __repr__(self) -> str:
-        arrow = "↑" if self.better == "higher" else "↓"
-        return f"<{self.name}: {self.title} {arrow} {self.reference}>"
+        return f"<{self.name}: {self.title} {'↑' if self.better == 'higher' else '↓'} {self.reference}>"
 
 
 _measures: dict[str, Measure] = {}  # of two classes, and of other shapes
@@ -401,8 +400,7 @@ def _named(name: str, several: bool) -> Measure:
         if means:
             remedy = f"choose a mean over the classes: {', '.join(means)}; of two, score the positive class alone"
             raise InputError("measure", f"is {show(name)}, which each class has for itself", remedy)
-    kind = "a measure of several classes" if several else "in the catalogue"
-    problem = f"is {show(name)}, which is not {kind}"
+    problem = f"is {show(name)}, which is not {'a measure of several classes' if several else 'in the catalogue'}"
     if failed:
         problem += f" (and {'; '.join(f'{entry} declares no measures: {why}' for entry, why in failed.items())})"
     raise InputError("measure", problem, _did_you_mean(str(name), several))
@@ -456,8 +454,7 @@ class Spec:
         text = f"{self.measure.name}({inside})" if inside else self.measure.name
         if quota is None:
             return text
-        at = f"{_number(quota * 100)}%" if isinstance(quota, float) else str(quota)  # or several
-        return f"{text}@{at}"
+        return f"{text}@{_number(quota * 100)}%" if isinstance(quota, float) else f"{text}@{quota}"
 
     @property
     def better(self) -> Better:

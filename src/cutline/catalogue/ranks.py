@@ -29,15 +29,8 @@ def gini_of(s: Sums) -> Any:
 
 
 # the AUC on another scale
-declare_of_auc = partial(
-    declare,
-    part="pairs",
-    tie_rule="expectation",
-    needs=BOTH,
-    stratified=True,
-    interval="delong_t",
-    paired_test="delong",
-)
+_declare_of_pairs = partial(declare, part="pairs", tie_rule="expectation", needs=BOTH, stratified=True)
+declare_of_auc = partial(_declare_of_pairs, interval="delong_t", paired_test="delong")
 
 
 @declare_of_auc(
@@ -456,13 +449,8 @@ def _roc_points(ranking: Ranking) -> tuple[Any, Any]:
     return false, found
 
 
-_check_part = partial(
-    check_number_but,
-    problem="which leaves no part of the ROC curve",
-    remedy="it must lie between 0 and 1",
-    low=0.0,
-    high=1.0,
-)
+_NO_PART: Any = {"problem": "which leaves no part of the ROC curve", "remedy": "it must lie between 0 and 1"}
+_check_part = partial(check_number_but, **_NO_PART, low=0.0, high=1.0)
 
 
 def partial_span(fpr: float | None, tpr: float | None) -> float:
