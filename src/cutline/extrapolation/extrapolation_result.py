@@ -400,16 +400,14 @@ class Extrapolation(GrowthResult):
             (-1.0, (_SAMPLING_DOWN * settled * scatter, unseen, left * _OF_LOWEST * (centre - place(lowest)))),
             (1.0, (_SAMPLING_UP * scatter, _ERRORS_UP * unseen**2, left * _OF_GAP * gap)),
         ):
-            half = reach * math.hypot(*parts)
-            end = 1.0 / (1.0 + math.exp(-centre - side * half))
+            end = 1.0 / (1.0 + math.exp(-centre - side * reach * math.hypot(*parts)))
             ends.append(min(max(((n + 1.0) * end - 0.5) / n, 0.0), 1.0))
         return ends[0], ends[1]
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
         kk = as_sizes(k)
-        ends = [self.accuracy(classes).interval for classes in kk.tolist()]
-        low, high = np.array(ends).reshape(-1, 2).T
+        low, high = np.array([self.accuracy(classes).interval for classes in kk.tolist()]).reshape(-1, 2).T
         return {"k": kk, "accuracy": self.predict(kk), "low": low, "high": high}
 
     def rank_measure(self, measure: str | Callable[[Floats], ArrayLike], k: int) -> Estimate:

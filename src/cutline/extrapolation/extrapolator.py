@@ -409,8 +409,7 @@ def compare_growth(
         untested = 1.0 / math.sqrt(1.0 + (1.0 - ex.observed.test_accuracy) * n)
         spread_of_one = np.hypot(untested, _OF_DISTANCE * np.maximum(np.log(sizes / seen), 0.0))
         modelled += (inside_one * (1.0 - inside_one) * spread_of_one / t_quantile(0.9, 1e9)) ** 2
-    modelled = np.sqrt(_OF_MODEL * beyond * modelled)
-    errors = np.where(sizes <= seen, inside, np.hypot(scale * spread, modelled))
+    errors = np.where(sizes <= seen, inside, np.hypot(scale * spread, np.sqrt(_OF_MODEL * beyond * modelled)))
     # The band: what the largest of the standardised deviations of the resamples stays below.
     away = np.abs(gaps - np.median(gaps, axis=0)) / np.maximum(spread, 1e-12)
     critical = float(np.quantile(away.max(axis=1), first.level))
@@ -695,8 +694,7 @@ def _costs_by_size(
     for number in range(part.max() + 1):
         others = (part != number).astype(np.float64)
         if others.sum() >= 2 and others[task.case_class].any():
-            cost_without = _cost_of_error(errors(others), units, bounds)
-            without.append(np.log(np.maximum(cost_without, 1e-300)))
+            without.append(np.log(np.maximum(_cost_of_error(errors(others), units, bounds), 1e-300)))
     spread = np.full(units.size, np.nan)
     if len(without) > 1:
         spread = np.sqrt((len(without) - 1.0) * np.var(without, axis=0))
@@ -887,7 +885,6 @@ class _Margins:
         wrong, right = weight * self.wrong, weight * (1.0 - self.wrong)
         if not (wrong.sum() > 0 and right.sum() > 0):
             return _PLACE
-        below = np.cumsum(wrong) - wrong / 2.0
-        area = float(below @ right / (wrong.sum() * right.sum()))
+        area = float((np.cumsum(wrong) - wrong / 2.0) @ right / (wrong.sum() * right.sum()))
         seen = float(_z(area)) - _RISE * x - _BEND * x * abs(x)
         return (self.errors * seen + _PRIOR_ERRORS * _PLACE) / (self.errors + _PRIOR_ERRORS)

@@ -231,8 +231,7 @@ def simplex_weights(accuracy_of_piece: Floats, accuracy: Floats, importance: Flo
 
     root = np.sqrt(importance / importance.sum())
     matrix = np.vstack([accuracy_of_piece * root[:, None], np.full((1, accuracy_of_piece.shape[1]), _SUM_PULL)])
-    target = np.append(accuracy * root, _SUM_PULL)
-    weight, _ = nnls(matrix, target, maxiter=50 * matrix.shape[1])
+    weight, _ = nnls(matrix, np.append(accuracy * root, _SUM_PULL), maxiter=50 * matrix.shape[1])
     return np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
@@ -276,8 +275,7 @@ def climb(
     value, found = read(theta)
     gradient, information = slopes(theta, found)
     for _ in range(40):
-        ridge = np.diag(information) + 1e-12
-        step = np.linalg.solve(information + damping * np.diag(ridge), gradient)
+        step = np.linalg.solve(information + damping * np.diag(np.diag(information) + 1e-12), gradient)
         tried = np.clip(theta + np.clip(step, -1.0, 1.0), bounds[:, 0], bounds[:, 1])
         new_value, found = read(tried)
         if new_value >= value:
