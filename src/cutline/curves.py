@@ -62,12 +62,10 @@ class Curve:
         """
         if self.banded is None:
             raise InputError(None, f"the {self.name} curve has no band: its rows were streamed, or not resampled")
-        low, high = float(self.x.min()), float(self.x.max())
-        grid = np.linspace(low, high, _GRID)
-        if len(self.x) <= _GRID:  # a short curve shows its band at its own points
-            grid = np.unique(self.x)
-        lower, upper = self.banded(grid, level, simultaneous)
-        return Band(grid, lower, upper, level, simultaneous)
+        grid = np.unique(self.x)  # a short curve shows its band at its own points
+        if len(self.x) > _GRID:
+            grid = np.linspace(grid[0], grid[-1], _GRID)
+        return Band(grid, *self.banded(grid, level, simultaneous), level, simultaneous)
 
     def thinned(self, tolerance: float = 1e-3) -> Curve:
         """Fewer points, none farther from the original than ``tolerance`` of the height of the plot.

@@ -79,8 +79,7 @@ class Partition:
             columns = {name if isinstance(name, str) else unnamed: values}
         if not columns:
             raise InputError(argument, "names no column", "pass at least one")
-        parts = [_of_column(column, rows, argument, other, str(name)) for name, column in columns.items()]
-        return cls.crossed(parts)
+        return cls.crossed([_of_column(column, rows, argument, other, str(name)) for name, column in columns.items()])
 
     @classmethod
     def crossed(cls, parts: Sequence[Partition]) -> Partition:

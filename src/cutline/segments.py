@@ -385,8 +385,7 @@ class Segments(BySegment[Any]):
         found = segment_tests.first_change(values, covariance, sizes, places, level, seed)
         change: tuple[Any, ...] = ()
         if found is not None:
-            gap = found.after - found.before
-            change = (names[found.at], gap, found.low, found.high, found.p_adjusted)
+            change = (names[found.at], found.after - found.before, found.low, found.high, found.p_adjusted)
         return Trend(key, names, tuple(estimates), *fit, level, left_out, *change)
 
     def _in_order(self, order: Sequence[Any] | None) -> list[Any]:
@@ -484,8 +483,7 @@ def few_cases(ev: Any) -> str:
 def class_sizes(ev: Any) -> dict[Any, int]:
     """How many rows each class has."""
     if isinstance(ev, ClassEvaluation):
-        counts = np.bincount(ev.sample.code, minlength=len(ev.classes))
-        return dict(zip(ev.classes, counts.tolist(), strict=True))
+        return dict(zip(ev.classes, np.bincount(ev.sample.code, minlength=len(ev.classes)).tolist(), strict=True))
     return {side: ev.facts[side] for side in ("positives", "negatives")}
 
 

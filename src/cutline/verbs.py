@@ -494,8 +494,7 @@ def answer(call: VerbCall) -> Any:
         if named is not None and not call.paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
             problem = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
             raise InputError(what, problem, f"pass a mapping from model to {what}")
-    samples = samples_of(call.y_true, scores, labelled, call.clusters, call.paired)
-    return judge(call, samples, call.by, call.batch)
+    return judge(call, samples_of(call.y_true, scores, labelled, call.clusters, call.paired), call.by, call.batch)
 
 
 def judge(

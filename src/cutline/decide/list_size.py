@@ -108,8 +108,7 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
         hits = thinned_hits(ranking, places, size) * taken / places
     else:
         # over where the cut of the next list may lie in the sample, which a list of the same size leaves no room for
-        spread_of = places / longer, (size - places) / longer + 1.0
-        at = betaincinv(*spread_of, (np.arange(64) + 0.5) / 64) * cases
+        at = betaincinv(places / longer, (size - places) / longer + 1.0, (np.arange(64) + 0.5) / 64) * cases
         hits = float((np.interp(at, rows.cuts.ends, rows.cuts.hits) / at).mean()) * taken
     cut = rows.cut(taken, hits, level)
     rate = (hits + 0.5) / (taken + 1.0)
@@ -127,8 +126,7 @@ def list_size_point(rows: Any, quota: int | float, size: int, level: float) -> L
     chances = chance, min(1.0, chance + cut.slope), max(0.0, chance - cut.slope)
     factor = 1.0 + (1.0 - share) * max((rate - p) ** 2 for p in chances) / (rate * (1.0 - rate))
     # the variance of the next list, whose cases come in clusters too, and of the estimate; by the binomial one
-    alone = 1.0 if rows.clusters is None else max(1.0, cases / cut.size)
-    both = (alone + places / total) * factor
+    both = ((1.0 if rows.clusters is None else max(1.0, cases / cut.size)) + places / total) * factor
     rho = (both - 1.0) / (places * (total + 2.0) / total)
     soon = beta_binomial_limits(places, rate, rho, both * places * rate * (1.0 - rate), level)
     trials, tp = total / factor + 1.0, value * places

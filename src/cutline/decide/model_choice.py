@@ -147,8 +147,7 @@ class Recommendation(PicklesFields):
 
     def to_dict(self) -> dict[str, Any]:
         """Goal, verdict and text as plain values."""
-        names = ("goal", "model", "measure", "sure", "status", "rival")
-        document = {name: getattr(self, name) for name in names}
+        document = {name: getattr(self, name) for name in ("goal", "model", "measure", "sure", "status", "rival")}
         document |= {"comparisons": self.verdict.comparisons, **self.verdict.needs}
         document |= {} if self.consistency is None else {"consistency": self.consistency.to_dict()}
         return {**document, "text": self.text}
@@ -411,8 +410,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
         hull.append(point)
     if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
         hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
-    between = [(b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else np.inf for a, b in pairwise(hull)]
-    slopes = [np.inf, *between, 0.0]
+    slopes = [np.inf, *((b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else np.inf for a, b in pairwise(hull)), 0.0]
     corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
     ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
     return Table({**corners, **ends}, "ROC convex hull of the models")

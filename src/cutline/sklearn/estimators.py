@@ -64,9 +64,7 @@ def positive_class(estimator: Any, pos_label: Label = None) -> Any:
 def scores_of(estimator: Any, X: Any, method: str, pos_label: Label) -> NDArray[Any]:
     """Scores for the class ``pos_label``: higher means more likely. An answer is a column for each, or a distance."""
     at, given = np.asarray(estimator.classes_).tolist().index(pos_label), np.asarray(getattr(estimator, method)(X))
-    if given.ndim == 2:
-        return np.ascontiguousarray(given[:, at])
-    return given if at == 1 else -given
+    return np.ascontiguousarray(given[:, at]) if given.ndim == 2 else given if at == 1 else -given
 
 
 @dataclass(frozen=True, repr=False)
