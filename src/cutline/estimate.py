@@ -70,9 +70,8 @@ class Estimate:
             return f"Estimate({self.name}=nan: {self.reason or 'undefined'})"
         if self.low != self.low:
             return f"Estimate({self.name}={self.value:.6g})"
-        return (
-            f"Estimate({self.name}={self.value:.6g} [{self.low:.6g}, {self.high:.6g}] {self.level:.0%} {self.method})"
-        )
+        interval = f"[{self.low:.6g}, {self.high:.6g}] {self.level:.0%} {self.method}"
+        return f"Estimate({self.name}={self.value:.6g} {interval})"
 
 
 OF_AUC: tuple[str, ...] = get_args(AucName)

@@ -251,11 +251,8 @@ class Evaluation(HasReport, HasSegments["Segments"], DictResult, ByMeasure):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""
-        known = self.at_prevalence
-        return [
-            row if known is None else {**row, "moved_by_prevalence": row["measure"] in known.moved}
-            for row in super().to_dicts()
-        ]
+        rows, known = super().to_dicts(), self.at_prevalence
+        return rows if known is None else [{**r, "moved_by_prevalence": r["measure"] in known.moved} for r in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Name, settings, facts about the data, and the measures."""

@@ -76,9 +76,8 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
         if self.show and now >= self.next:
             self.next = now + 0.2
             left = (now - self.begun) / max(1, self.done) * (self.total - self.done)
-            print(
-                f"\r{self.what}: {self.done / self.total:4.0%}, {left:.0f} s left ", end="", file=sys.stderr, flush=True
-            )
+            text = f"\r{self.what}: {self.done / self.total:4.0%}, {left:.0f} s left "
+            print(text, end="", file=sys.stderr, flush=True)
             self.written = True
 
     def __exit__(self, *error: object) -> None:

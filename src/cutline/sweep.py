@@ -161,9 +161,7 @@ def _loss_inputs(
     """log p and log(1−p), nan or −inf where p is not a probability (then unused); the options as passes take them."""
     p = score.astype(np.float64, copy=False)
     q = np.negative(p)
-    losses = [
-        Loss(float(np.log(eps)), gamma, math.nan if prior is None else prior) for eps, gamma, prior in request.losses
-    ]
+    losses = [Loss(float(np.log(eps)), g, math.nan if prior is None else prior) for eps, g, prior in request.losses]
     with np.errstate(all="ignore"):
         return np.log(p), np.log1p(q, out=q), losses
 
