@@ -254,7 +254,7 @@ def test_the_query_gives_the_same_counts_in_each_engine(
         assert set(plain.total) == {len(ROWS)}
         assert set(plain.negative) == {"no"}
         for changed, words in (
-            ({"pos_label": "YES"}, "neither positive nor negative"),  # also where 'YES' = 'yes'
+            ({"pos_label": "YES"}, "differ from 'YES' only in case or spaces"),  # also where 'YES' = 'yes'
             ({"label": "day", "pos_label": 1, "neg_label": ()}, "several labels besides '1'"),
         ):
             with pytest.raises(cl.InputError, match=words):
@@ -317,13 +317,13 @@ def test_labels_follow_the_rules() -> None:
     with pytest.raises(cl.InputError, match="several labels besides 'yes': 'NO', 'no'"):
         cl.merge_counts([north, south])
     assert "negative=no&" in cl.merge_counts([north], min_cell=1)["cutline"][0]
-    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+    with pytest.raises(cl.InputError, match="labels of 1 row are neither 'yes' nor 'no'"):
         cl.evaluate(counted(["yes", "No", "yes", "no"], pos_label="yes", neg_label="no"))
-    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+    with pytest.raises(cl.InputError, match="labels of 4 rows are neither '1' nor '0'"):
         cl.evaluate(counted(["b", "a", "c", "b"]))
-    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+    with pytest.raises(cl.InputError, match="labels of 1 row are neither 'b' nor 'a'"):
         cl.evaluate(counted(["b", "a", "c", "b"], pos_label="b", neg_label="a"))
-    with pytest.raises(cl.InputError, match="neither positive nor negative"):
+    with pytest.raises(cl.InputError, match="labels of 1 row differ from 'yes' only in case or spaces"):
         cl.evaluate(counted(["yes", "no", "Yes", "no"], pos_label="yes"))
     with pytest.raises(cl.InputError, match="more than two labels"):
         cl.evaluate(counted([1, 0, -1, 1]))
@@ -497,15 +497,101 @@ def test_merged_counts_report_the_rows_that_were_left_out(tmp_path: Path) -> Non
     assert cl.evaluate(cl.merge_counts([whole, one], missing="drop")).dropped == 27
     table = {"p": [0.9, 0.5, 0.2, None], "pos": [3, 2, 1, 1], "n": [4, 6, 20, 3]}
     named: dict[str, Any] = {"score": "p", "positives": "pos", "rows": "n"}
-    assert cl.evaluate(cl.merge_counts([table, table], missing="drop", **named), **named).dropped == 2
+    ev = cl.evaluate(table, missing="drop", **named)  # cases, where their number is known
+    assert (ev.dropped, ev.understood) == (3, "counts of 3 distinct scores for 30 cases, without 1 row of counts")
+    assert cl.evaluate(cl.merge_counts([table, table], missing="drop", **named), **named).dropped == 6
+    table["n"][0] = None
+    assert cl.evaluate(table, missing="drop", **named).dropped == 3
+
+
+@pytest.mark.parametrize("missing", ["", "\\N"])
+@pytest.mark.parametrize("role", ["by", "batch"])
+def test_counts_without_a_segment_are_left_out(role: str, missing: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"y": rng.integers(0, 2, 60), "p": rng.random(60), "g": rng.choice(["a", "b", None], 60)})
+    rows.loc[:1, "p"] = None
+    counts = counts_of(rows, score="p", **{role: "g"})
+    path = str(tmp_path / "counts.csv")
+    counts.to_csv(path, index=False, na_rep=missing)
+    lacking = int(rows.g.isna().sum())
+    truth = cl.evaluate(rows.dropna(), label="y", score="p", **{role: "g"}, interval=None)
+    for source in (counts, path):
+        with pytest.raises(cl.InputError, match=f"there is no value of 'g' in {lacking} rows; leave them out"):
+            cl.evaluate(source)
+        with pytest.raises(cl.InputError, match="no value of 'g'"):
+            cl.merge_counts([source])
+        merged = cl.merge_counts([source], missing="drop")
+        for ev in (cl.evaluate(source, missing="drop", interval=None), cl.evaluate(merged, interval=None)):
+            assert ev.dropped == int(rows.isna().any(axis=1).sum())
+            assert ev["roc_auc"].value == truth["roc_auc"].value
+            assert role == "batch" or set(ev.by_segment.evaluations) == {"a", "b"}
+        with pytest.raises(cl.InputError, match="save the whole result"):  # a row that is gone is no missing segment
+            cl.evaluate(pd.read_csv(path, keep_default_na=False).iloc[1:], missing="drop")
+    done = CliRunner().invoke(cli, ["evaluate", path])
+    assert "--missing drop" in done.output
+    done = CliRunner().invoke(cli, ["evaluate", path, "--missing", "drop", "--format", "json"])
+    assert json.loads(done.stdout)["dropped"] == int(rows.isna().any(axis=1).sum())
+
+
+def test_small_cells_between_edges_show_no_single_score() -> None:
+    rows = pd.DataFrame({"y": [0, 1] * 40, "s": np.repeat(np.arange(300.0, 340.0), 2)})
+    counts = cl.merge_counts([counts_of(rows, score="s", edges=[300.0, 320.0, 340.0], buckets=64)], min_cell=10)
+    assert min(counts["positives"]) >= 10
+    assert min(counts["negatives"]) >= 10
+
+
+def test_reserved_words_are_quoted_as_tables() -> None:
+    asked: dict[str, Any] = {"label": "y", "score": "p"}
+    for table, dialect, words in (
+        ("order", "postgres", 'FROM "order"'),
+        ("user", "postgres", 'FROM "user"'),
+        ("a.select", "tsql", "FROM a.[select]"),
+        ("group", "mysql", "FROM `group`"),
+        ("order", "snowflake", 'FROM "ORDER"'),  # which takes a name without quotes for capital letters
+        ("Claims", "postgres", "FROM Claims"),
+        ('"my claims".c', "postgres", 'FROM "my claims".c'),
+    ):
+        assert words in [line.strip() for line in cl.sql(table=table, dialect=dialect, **asked).splitlines()]
+
+
+def test_messages_of_the_command_line_speak_of_counts(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"y": [0, 1] * 50, "p": np.linspace(0.1, 0.9, 100), "s": np.linspace(300, 850, 100)})
+    files = {"rows": rows, "counts": counts_of(rows, score="p"), "points": counts_of(rows, score="s")}
+    path = {name: str(tmp_path / f"{name}.csv") for name in files}
+    for name, table in files.items():
+        table.to_csv(path[name], index=False)
+    of_rows = [path["rows"], "--label", "y", "--score", "p"]
+    for arguments, words in (
+        ([path["points"]], "write the query with --edges query first"),
+        ([path["rows"], "--min-cell", "5"], "--min-cell is for counts, and rows.csv has rows"),
+        ([*of_rows, "--approximate", "--weight", "s"], "counts of cases, by which --approximate answers"),
+        ([path["counts"], "--where", "bucket > 3"], "--where does not go with the result of a query"),
+        ([path["rows"], "--positives", "poss", "--rows", "s", "--score", "p"], "no column 'poss' for the positives"),
+    ):
+        done = CliRunner().invoke(cli, ["evaluate", *arguments])
+        assert done.exit_code == 2
+        assert words in done.output
 
 
 def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
     asked: dict[str, Any] = {"table": "t", "label": "y", "score": "p", "dialect": "duckdb"}
     for changed, words in (
-        ({"dialect": "cobol"}, "choose one of"),
+        ({"dialect": "cobol"}, "choose one of .*mariadb"),
         ({"table": None}, "table is missing"),
-        ({"where": "a; DROP TABLE t"}, "more than a condition|not understood"),
+        *(
+            ({"table": text}, "table is .*, which is not a name; make a view of it")
+            for text in ("t where 1=1", "(select 1)", "t; drop table t", "")
+        ),
+        ({"where": "a; DROP TABLE t"}, "not one condition"),
+        ({"where": ""}, "where is '', which is not one condition in the SQL of duckdb; write e.g. month >= 6$"),
+        ({"where": "a >"}, "where is 'a >', which is not one condition in the SQL of duckdb"),
+        ({"score": "p*"}, r"'p\*' is not the name of a column"),
+        ({"label": ""}, "'' is not the name of a column"),
+        ({"score": ["p", "p"]}, "column 'p' is named twice; name another column"),
+        ({"score": "y"}, "column 'y' is named twice"),
+        ({"by": "y"}, "column 'y' is named twice"),
+        ({"batch": "y"}, "column 'y' is named twice"),
+        ({"pos_label": "a", "neg_label": ["b", "a"]}, "neg_label contains 'a', which is positive, too"),
         ({"score": ["a", "b", "c"]}, "names 3 columns"),
         ({"by": "low"}, "which the result has already"),
         ({"by": "site", "score": ["a", "b"]}, "by does not go with two scores"),
@@ -527,7 +613,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
     named = {"table": "claims", "label": "fraud", "score": "p", "pos_label": "yes", "dialect": "duckdb"}
     other = connection.sql(cl.sql(**named, buckets=64)).df()
     for bad, words in (
-        (pd.concat([one, other]), "2 different queries"),
+        (pd.concat([one, other]), "counts of different queries"),
         (one.drop(columns="low"), "lacks the column 'low'"),
         (one.assign(positives=-1), "column 'positives': row 0 is -1, which is negative"),
         (one.assign(cases=one.cases - 1), "column 'cases': row 0 is .*, fewer than the positives and negatives"),
@@ -542,6 +628,8 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         (one.drop(columns="cutline"), "looks like the result of cutline sql, but has no column 'cutline'"),
         (one.head(0), "no rows"),
         (one.assign(cutline="hello"), "describes its counts as"),
+        (one.assign(cutline=one.cutline.str.replace("ratios", "rations")), "describes its counts as"),
+        (one.iloc[:15, :7], "lacks the column 'total' of the query; save the result as it is, with all its columns"),
     ):
         with pytest.raises(cl.InputError, match=words):
             cl.evaluate(bad)
@@ -555,6 +643,12 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
     refined = connection.sql(cl.sql(refine=one, threshold=cut)).df()
     with pytest.raises(cl.InputError, match="run both queries on the same rows"):
         cl.merge_counts([one, refined])
+    with pytest.raises(
+        cl.InputError, match=r"refine is the result of a second query.*give the result of the first query"
+    ):
+        cl.sql(refine=refined, quota=10)
+    with pytest.raises(cl.InputError, match="quota is 5000; it must be from 1 to the number of cases, 2,991"):
+        cl.sql(refine=one, quota=5000)
     with pytest.raises(cl.InputError, match="already in the description"):
         cl.evaluate(one, score="p")
     with pytest.raises(cl.InputError, match="refine has joined buckets"):
@@ -607,7 +701,7 @@ def test_two_models_are_counted_jointly(tmp_path: Path) -> None:
     assert joint.swaps("p", "q", quota=100) is not None
     gaps = pd.concat([rows, rows.head(5).assign(q=np.nan)])
     connection.register("claims", gaps)
-    with pytest.raises(cl.InputError, match="5 rows have no label"):
+    with pytest.raises(cl.InputError, match="no label or no finite score in 5 rows"):
         cl.compare(connection.sql(query).df(), **how)
     left = cl.compare(connection.sql(query).df(), missing="drop", **how)
     assert alike(left.differences.to_dicts(), joint.differences.to_dicts())

@@ -648,3 +648,9 @@ def test_what_is_read_at_the_middle_of_buckets_is_told_to_be_approximate() -> No
         assert "about " in str(made)
         assert str(made).count("Scores came in buckets: ") == 1
         assert "Scores came" not in str(of_rows)
+
+
+def test_an_overlap_is_told_by_the_ends_that_were_given() -> None:
+    ends = {"low": [0.2, 0.0, 0.0], "high": [0.2, 0.2, 0.0], "pos": [1, 2, 1], "neg": [2, 1, 1]}
+    with pytest.raises(cl.InputError, match=r"two buckets overlap: 0 to 0\.2 and 0\.2 to 0\.2"):
+        cl.evaluate(ends, **BUCKETS)

@@ -220,7 +220,7 @@ def _answer_approximately(table: Any, roles: Roles, call: VerbCall) -> Evaluatio
     from .engines.count_query import count_table
 
     if call.compares:
-        raise InputError("exact", "is False, which is for one model", "count two models jointly: cutline sql")
+        raise InputError("exact=False", "is for one model", "count two models jointly: cutline sql")
     call.refuse("clusters", why=NO_CLUSTERS)
     call.refuse(
         "weight", "stream", "worth", "cost", why="does not go with counts of cases, by which {exact=False} answers"

@@ -172,7 +172,8 @@ def evaluate(asked: EvaluateArguments) -> Report:
                 table = merge_counts([asked.file, *asked.more], **named)
             taken |= {name: value for name, value in named.items() if name != "min_cell"}
         else:
-            if asked.more or asked.min_cell is not None:
+            refuse(asked, ("min_cell",), f"is for counts, and {table.name} has rows")
+            if asked.more:
                 problem = f"{table.name} has rows, and only counts of several files add up"
                 raise InputError(None, problem, "give one file, or a pattern in quotes: 'part-*.parquet'")
             classes = None if sampled else _find_classes(table, asked)

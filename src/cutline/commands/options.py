@@ -31,6 +31,8 @@ TERMS = "cutline.terms"  # where a context keeps what its command calls an argum
 NAMES = {
     "stream=False": "--engine memory",
     "stream": "--engine",
+    "exact=False": "--approximate",
+    "edges": "--edges",
     "segment": "--by",
     "n_resamples": "--resamples",
     "clusters": "--cluster",

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from ..errors import InputError, show, warn
+from ..errors import InputError, listed, show, warn
 from ..partition import Partition
 from ..quotas import resolve_quota, why_no_cut
 from ..sources import rules
@@ -61,8 +61,6 @@ _EXACT |= {"duckdb": "{} COLLATE C", "postgres": '{} COLLATE "C"'}
 _IS_NUMBER = {"sqlite": "{value} = {name} AND ", "tsql": "CAST({name} AS NVARCHAR(MAX)) <> '' AND "}
 _DIGITS = "[[:space:]]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[[:space:]]*"
 _IS_NUMBER |= {"mysql": f"CAST({{name}} AS TEXT) LIKE 'CL_RLIKE^{_DIGITS}$' AND "}
-# A table: names, each perhaps quoted, with points between them.
-_NAME = r'("[^"]+"|`[^`]+`|\[[^]]+\]|[\w$#-]+)'
 _ALIASES = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "tsql", "mssql": "tsql"}
 _COLUMNS = (DESCRIPTION, *NEEDED, "minus", "total", "negative", *SUMS, *WORTH)
 
@@ -218,15 +216,10 @@ def sql(
     except ImportError:
         problem = "cutline.sql writes queries by sqlglot, which is not installed: pip install 'cutline[sql]'"
         raise ImportError(problem) from None
-    counted = None
+    counted, told = None, dict[str, str]()
     if refine is not None:
         counted = refine if isinstance(refine, Counted) else read_result(refine, missing="drop")
-        told = counted.described
-        if counted.second is not None:
-            raise InputError("refine", "are joint counts of two scores", "count each score by itself, and refine that")
-        if "min_cell" in told:
-            problem = "has joined buckets ({min_cell}), which a second query does not find"
-            raise InputError("refine", problem, "resolve the bucket first, and join small cells afterwards")
+        told |= counted.described
         table, label, dialect = table or told["table"], label or told["label"], dialect or told["dialect"]
         score, batch = score or told["score"].split(","), batch or told.get("batch")
         worth = worth or told.get("worth")
@@ -237,37 +230,42 @@ def sql(
             neg_label = neg_label or told.get("negative", "").split("\n")
             neg_label = neg_label if neg_label != [""] else None if "others" in told else ()
         buckets = buckets or int(told["scheme"].split(":")[1])
-        if told["scheme"].startswith("edges") and edges is None:
-            problem = "is missing, and the buckets of these counts lie between edges"
-            raise InputError(
-                "edges", problem, "pass the result of the first query, as for the counts: {edges='edges.csv'}"
-            )
     for argument, value in (("table", table), ("label", label), ("score", score), ("dialect", dialect)):
         if value is None:
             raise InputError(argument, "is missing", "name it")
     assert table is not None and label is not None and score is not None  # noqa: PT018
     dialect = _ALIASES.get(str(dialect).lower(), str(dialect).lower())
     if dialect not in DIALECTS:
-        raise InputError("dialect", f"is {show(dialect)}", f"choose one of {', '.join(DIALECTS)}")
+        raise InputError("dialect", f"is {show(dialect)}", f"choose one of {', '.join(sorted([*DIALECTS, *_ALIASES]))}")
     scores = [score] if isinstance(score, str) else list(score)
-    if len(scores) > 2:
-        raise InputError("score", f"names {len(scores)} columns", "name one, or two that are counted jointly")
-    if worth is not None and batch is not None:
-        raise InputError(*NO_BATCHES)
-    if by is not None and len(scores) == 2:
-        raise InputError("by", "does not go with two scores, which are counted jointly", "name a segment in {where}")
-    if worth is not None and len(scores) == 2:
-        raise InputError("worth", "is summed by the buckets of one score", "count each score by itself")
     keys = [] if by is None else [by] if isinstance(by, str) else list(by)
-    every = [*keys, *([batch] if batch else [])]
-    taken = next((name for name in every if name in _COLUMNS or every.count(name) > 1), None)
-    if taken is not None:
-        raise InputError("by", f"names {show(taken)}, which the result has already", "rename it in a view")
-    scheme = Scheme(buckets or (65_536 if len(scores) == 1 else 256), _read_edges(edges))
+    every = [*keys, *([] if batch is None else [batch])]
     negative, positives = rules.negative_labels(neg_label, pos_label), rules.as_labels(pos_label)
-    spelled = ["\n".join(map(rules.as_text, labels)) for labels in (positives, negative or ())]
+    spelled = [[*map(rules.as_text, labels)] for labels in (positives, negative or ())]
+    joint, of_edges = len(scores) == 2, told.get("scheme", "").startswith("edges")
+    taken = next((name for name in every if name in _COLUMNS), "")
+    named = [label, *scores, *every]
+    odd, twice = [name for name in named if not name or "*" in name], [n for n in named if named.count(n) > 1]
+    both = sorted({*spelled[0]} & {*spelled[1]})
+    for wrong, *error in (
+        ("refined" in told, "refine", "is the result of a second query", "give the result of the first query"),
+        (counted and counted.second, "refine", "are joint counts of two scores", "count each alone, and refine that"),
+        ("min_cell" in told, "refine", "has joined buckets ({min_cell})", "refine first, and join small cells later"),
+        (of_edges and edges is None, "edges", "is missing, as for the first query", "pass it: {edges='edges.csv'}"),
+        (len(scores) > 2, "score", f"names {len(scores)} columns", "name one, or two that are counted jointly"),
+        (worth is not None and batch is not None, *NO_BATCHES),
+        (keys and joint, "by", "does not go with two scores, which are counted jointly", "name a segment in {where}"),
+        (worth is not None and joint, "worth", "is summed by the buckets of one score", "count each score by itself"),
+        (odd, None, f"{listed(odd)} is not the name of a column", "name each column by itself"),
+        (twice, None, f"column {listed(twice[:1])} is named twice", "name another column"),
+        (taken, "by", f"names {show(taken)}, which the result has already", "rename it in a view"),
+        (both, "neg_label", f"contains {listed(both)}, which is positive, too", "name another label"),
+    ):
+        if wrong:
+            raise InputError(*error)
+    scheme = Scheme(buckets or (256 if joint else 65_536), _read_edges(edges))
     facts: dict[str, Any] = {"cutline": "1", "scheme": scheme.name, "score": ",".join(scores), "label": label}
-    facts |= {"positive": spelled[0], "negative": spelled[1], "ignore_case": "1" * ignore_case}
+    facts |= {"positive": "\n".join(spelled[0]), "negative": "\n".join(spelled[1]), "ignore_case": "1" * ignore_case}
     facts |= {"others": "negative" if positives and negative is None else None}
     facts |= {"by": ",".join(keys), "batch": batch, "worth": worth, "table": table}
     described = {key: value for key, value in (facts | {"dialect": dialect, "where": where}).items() if value}
@@ -291,10 +289,8 @@ def sql(
     inner = [f"{name(key)} AS cl_key_{k}" for k, key in enumerate(every)]
     inner.append(f"{_label_sql(text, positives, negative, exact, ignore_case=ignore_case)} AS cl_y")
     asks_rest = bool(positives) and not negative
-    if asks_rest:
-        inner.append(f"{f'LOWER(TRIM({text}))' if ignore_case else text} AS cl_label")
-    if not positives:
-        inner.append(f"CASE WHEN TRIM({text}) IN ({_texts(_spelled(-1))}) THEN 1 ELSE 0 END AS cl_minus")
+    inner += [f"{f'LOWER(TRIM({text}))' if ignore_case else text} AS cl_label"] * asks_rest
+    inner += [f"CASE WHEN TRIM({text}) IN ({_texts(_spelled(-1))}) THEN 1 ELSE 0 END AS cl_minus"] * (not positives)
     numbers = {f"cl_p{k}": (column, "-1e308 AND 1e308") for k, column in enumerate(scores)}
     numbers |= {} if worth is None else {"cl_worth": (worth, "0 AND 1e70")}  # larger fourth powers are not numbers
     for alias, (column, limits) in numbers.items():
@@ -310,12 +306,9 @@ def sql(
         made = f"SELECT {ends} FROM ({tiles}) AS cl_tiles GROUP BY cl_tile"
     else:
         lacking = " OR ".join(f"{column} IS NULL" for column in ("cl_y", *numbers))
-        places = [
-            f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {scheme.bucket_sql(f'cl_p{k}')} END AS cl_bucket{k}"
-            for k in range(len(scores))
-        ]
-        if asks_rest:
-            places.append(f"CASE WHEN cl_y = 0 AND NOT ({lacking}) THEN cl_label END AS cl_rest")
+        place = f"CASE WHEN {lacking} THEN {LEFT_OUT} ELSE {{}} END AS cl_bucket{{}}"
+        places = [place.format(scheme.bucket_sql(f"cl_p{k}"), k) for k in range(len(scores))]
+        places += [f"CASE WHEN cl_y = 0 AND NOT ({lacking}) THEN cl_label END AS cl_rest"] * asks_rest
         bucketed = f"SELECT *, {', '.join(places)} FROM ({cases}) AS cl_cases"
         grouped = [*columns, *(f"cl_bucket{k}" for k in range(len(scores)))]
         terms = {"bucket": "cl_bucket0", **sums_sql("cl_y", "cl_p0", "cl_worth" if worth else "")}
@@ -341,21 +334,34 @@ def sql(
         division.args |= {"typed": True, "safe": False}
     source = next(node for node in tree.find_all(glot.exp.Table) if node.name == "cl_table")
     select = source.find_ancestor(glot.exp.Select)
-    try:
-        source.replace(glot.exp.to_table(table, dialect=dialect))
-        if where is not None:
-            rest = glot.parse_one(f"SELECT 1 WHERE {where}", read=dialect)
-            if {key for key, value in rest.args.items() if value} != {"where", "expressions"}:
-                problem = f"is {show(where)}, which is more than a condition"
-                raise InputError("where", problem, "write one condition")
-            select.set("where", rest.args["where"])
-    except glot.errors.SqlglotError as error:
-        argument, text = ("where", str(where)) if source.parent is None else ("table", table)
-        why = str(error).splitlines()[0]
-        raise InputError(argument, f"is {show(text)}, which is not understood ({why})", "correct it") from None
+    source.replace(_table_of(glot, table, dialect))
+    if where is not None:
+        try:
+            rest = glot.parse_one(f"SELECT 1 WHERE {where}", read=dialect).args
+        except glot.errors.SqlglotError:
+            rest = {}
+        if {key for key, value in rest.items() if value} != {"where", "expressions"}:
+            problem = f"is {show(where)}, which is not one condition in the SQL of {dialect}"
+            raise InputError("where", problem, "write e.g. month >= 6")
+        select.set("where", rest["where"])
     query: str = tree.sql(dialect=dialect, pretty=True)
     # sqlglot would write VARBINARY, to which MySQL knows no cast, and REGEXP_LIKE, which MariaDB does not know
     return query.replace("CL_BINARY", "BINARY").replace("LIKE 'CL_RLIKE", "RLIKE '")
+
+
+def _table_of(glot: Any, text: str, dialect: str) -> Any:
+    """A table by its name, in quotes where engines reserve the word; raises an error for what is not a name."""
+    name = r'("[^"]+"|`[^`]+`|\[[^]]+\]|[\w$#-]+)'
+    if not re.fullmatch(rf"{name}([.]{name})*", text):
+        raise InputError(
+            "table", f"is {show(text)}, which is not a name", "make a view of it, or limit rows with {where}"
+        )
+    table, how = glot.exp.to_table(text, dialect=dialect), glot.Dialect.get_or_raise
+    reserved = {word for name in ("redshift", "mysql") for word in how(name).generator_class.RESERVED_KEYWORDS}
+    for part in table.find_all(glot.exp.Identifier):
+        if not part.quoted and part.name.lower() in reserved:
+            how(dialect).normalize_identifier(part).set("quoted", True)
+    return table
 
 
 def _read_edges(edges: Any) -> tuple[float, ...]:
@@ -392,7 +398,8 @@ def _buckets_of_cut(counted: Counted, quota: int | float | None, threshold: floa
             k = min(int(np.count_nonzero(one.low > threshold)), len(ends) - 1)
             inside = one.low[k] <= threshold < one.high[k]
         else:
-            places = int(ends[-1]) if why_no_cut(quota, int(ends[-1])) else resolve_quota(quota, int(ends[-1]))
+            n, is_all = int(ends[-1]), part is counted  # one beyond all cases is an error
+            places = resolve_quota(quota, n) if is_all or not why_no_cut(quota, n) else n
             k = int(np.searchsorted(ends, places))
             inside = one.is_open[k] and places < ends[k]
         cut |= {int(one.bucket[k])} if inside else set()
@@ -413,7 +420,7 @@ def count_table(table: SqlTable, roles: Roles) -> tuple[Counted, tuple[str, ...]
     ((model, p),) = checked.scores.items()
     totals, columns = checked.totals[model], (*checked.segments, *checked.batch)
     if not (math.isfinite(totals.low) and math.isfinite(totals.high)):
-        raise InputError("exact", "is False, and some scores are infinite", "leave them out, or leave {exact} out")
+        raise InputError("exact=False", "needs finite scores", "leave infinite ones out, or leave {exact=False} out")
     scheme, ends = Scheme(_BUCKETS), list[str]()
     if totals.distinct <= _FEW:  # which is counted to within some per cent
         place = f"({p} + {number_sql(0.0)})"

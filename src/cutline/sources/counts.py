@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -43,7 +44,7 @@ NEEDED = ("bucket", "low", "high", "positives", "negatives", "cases")
 _SECOND = ("bucket_b", "low_b", "high_b")
 _NO_CHANCE = 100  # that two sites have equal counts of so many cases
 LEFT_OUT = -1  # the bucket of rows without a label or a score
-_AS_IT_IS, _COUNT = "use the result as it is", "a count is 0, 1, 2, …"
+_AS_IT_IS, _COUNT = "save the result as it is, with all its columns", "a count is 0, 1, 2, …"
 # Each pair makes buckets finer where a probability, or one minus it, is about c; w is its share of the buckets. With
 # these the bounds of an AUC are four times as far apart for probabilities around 1e-5 as around 1/2, twice around 1e-3.
 RATIOS = ((2.0**-2, 1.0), (2.0**-9, 2.0**-1), (2.0**-16, 2.0**-2))
@@ -88,7 +89,7 @@ class Counted:
     """Cases by score or bucket, in any order: from ``low`` to ``high`` there are ``pos`` positives, ``neg`` negatives.
 
     ``bucket`` numbers the buckets of a query, ``sums`` are what it added up (SUMS, WORTH), ``described`` what it
-    says of itself. ``dropped`` rows had no label or no score. ``second``: the same cases by another model's buckets.
+    says of itself. ``dropped`` cases, in ``left_out`` rows, lacked something. ``second``: by another model's buckets.
     """
 
     low: Floats
@@ -101,6 +102,7 @@ class Counted:
     sums: Mapping[str, Floats] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
     dropped: int = 0
+    left_out: int = 0
     second: Counted | None = None
 
     @property
@@ -122,7 +124,8 @@ class Counted:
     def words(self) -> str:
         """What the counts are, in words."""
         kind = "bucket" if self.has_buckets else "distinct score"
-        return f"counts of {pluralize(self.n_buckets, kind)} for {self.cases:,} cases"
+        without = f", without {pluralize(self.left_out, 'row')} of counts" if self.left_out else ""
+        return f"counts of {pluralize(self.n_buckets, kind)} for {self.cases:,} cases{without}"
 
     @property
     def n_buckets(self) -> int:
@@ -133,22 +136,20 @@ class Counted:
     def only(self, rows: NDArray[np.intp]) -> Counted:
         """Some of the rows, by number."""
         taken: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("low", "high", "pos", "neg")}
-        taken |= {name: getattr(self, name) and getattr(self, name).only(rows) for name in ("segments", "batch")}
+        taken |= {
+            name: getattr(self, name) and getattr(self, name).only(rows) for name in ("segments", "batch", "second")
+        }
         taken |= {"bucket": None if self.bucket is None else self.bucket[rows]}
-        taken |= {"second": self.second and self.second.only(rows)}
         return replace(self, **taken, sums={name: column[rows] for name, column in self.sums.items()})
 
     @cached_property
     def whole(self) -> Counted:
         """One list of all segments and batches: a row for each bucket or distinct score, best first."""
-        return self._joined(*self._list)
+        return self._joined(*_grouped(self._place))
 
     @cached_property
-    def _list(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All rows, best first, and where those begin that are certainly below all before them.
-
-        The ends of a bucket differ between segments and sites: rows whose ranges overlap have no known order.
-        """
+    def _place(self) -> NDArray[np.intp]:
+        """The place of each row in the whole list; rows of segments and sites whose ranges overlap share one."""
         order = np.lexsort((-self.low, -self.high))
         low, high = self.low[order], self.high[order]
         below = high[1:] < np.minimum.accumulate(low)[:-1]
@@ -156,15 +157,8 @@ class Counted:
         if self.bucket is None and overlaps.any():
             k = int(np.argmax(overlaps))  # rounded, as a lower end may have been moved by one float
             ends = [f"{round(float(low[i]), 300):g} to {high[i]:g}" for i in (k + 1, k)]
-            problem = f"two buckets overlap: {ends[0]} and {ends[1]}"
-            raise InputError(None, problem, "count each score in one bucket")
-        return order, np.flatnonzero(np.append(True, below))
-
-    @cached_property
-    def _place(self) -> NDArray[np.intp]:
-        """The row of the whole list to which each row belongs."""
-        order, starts = self._list
-        return np.searchsorted(starts, np.argsort(order), "right") - 1
+            raise InputError(None, f"two buckets overlap: {ends[0]} and {ends[1]}", "count each score in one bucket")
+        return np.append(0, np.cumsum(below))[np.argsort(order)]
 
     def _joined(self, order: NDArray[np.intp], starts: NDArray[np.intp]) -> Counted:
         """Rows in an order added up from each start to the next."""
@@ -233,21 +227,18 @@ class Counted:
         origin = np.repeat(np.tile(np.arange(len(self.pos)), 2), np.concatenate([self.pos, self.neg]))
         positive = np.arange(len(origin)) < int(self.pos.sum())
         one, place = self.whole, self._place[origin]
-        score = one.high[place] if side == "top" else one.middle[place]
-        if side in ("best", "worst"):
-            score = np.where(positive == (side == "best"), one.high[place], one.low[place])
+        ends = np.where(positive == (side == "best"), one.high[place], one.low[place])
+        score = {"top": one.high[place], "middle": one.middle[place]}.get(side, ends)
         segments, batch = self.segments and self.segments.only(origin), self.batch and self.batch.only(origin)
         return LoadedColumns(positive, {"score": score}, segments=segments, batch=batch)
 
     def table(self, columns: CountColumns | None) -> CountTable:
         """The counts as columns, best first: those of a query, or as they were named."""
         keys = {**(self.segments.values() if self.segments else {}), **(self.batch.values() if self.batch else {})}
-        made, cells = self.whole, CountTable()
-        if keys:
-            codes = [part.codes for part in (self.segments, self.batch) if part is not None]
-            order, starts = _grouped(*codes, self._place)
-            made = self._joined(order, starts)
-            cells = CountTable({name: [values[i] for i in order[starts]] for name, values in keys.items()})
+        codes = [part.codes for part in (self.segments, self.batch) if part is not None]
+        order, starts = _grouped(*codes, self._place)
+        made = self._joined(order, starts)
+        cells = CountTable({name: [values[i] for i in order[starts]] for name, values in keys.items()})
         counts: dict[str, NDArray[Any]] = {"positives": made.pos, "negatives": made.neg, "rows": made.pos + made.neg}
         counts |= {"score": made.low, "low": made.low, "high": made.high, **made.sums}
         if columns is not None:
@@ -293,10 +284,11 @@ class Counted:
             left = left if len(left) and left[-1] == ends[-1] else np.append(left, ends[-1])
             cell = left[np.searchsorted(left, cell)]
         number = upper[cell[place]]
-        low, high, scheme = self.low, self.high, self.described["scheme"].split(":")
+        scheme, ends = self.described["scheme"].split(":"), upper[np.unique(cell)]
+        one, at = self._joined(*_grouped(number)), np.searchsorted(ends, number)
+        low, high = one.low[at], one.high[at]
         if scheme[0] == "ratios":
-            ends = upper[np.unique(cell)]
-            low, high = bucket_ends(number, int(scheme[1]), np.append(-1, ends)[np.searchsorted(ends, number)])
+            low, high = bucket_ends(number, int(scheme[1]), np.append(-1, ends)[at])
         described = {**self.described, "min_cell": str(least)}
         return replace(self, low=low, high=high, bucket=number, described=described)
 
@@ -362,21 +354,19 @@ def describe_counts(table: Any) -> dict[str, str] | None:
     if heading is None:
         if all(_heading(table, name) for name in NEEDED):
             problem = f"{table.name} looks like the result of cutline sql, but has no column {DESCRIPTION!r}"
-            raise InputError(None, problem, "save the result with all its columns")
+            raise InputError(None, problem, _AS_IT_IS)
         return None
-    if isinstance(table, MemoryTable):
-        cells = table.column(heading, "description")
-        cells = cells.to_list() if hasattr(cells, "to_list") else list(cells)
-    else:
-        cells = [row[0] for row in table.grouped(None, [table.column(heading, "description").sql], ["count(*)"], 2)]
-    texts = sorted({str(cell) for cell in cells})
+    if getattr(table, "is_filtered", False):
+        raise InputError("where", "does not go with the result of a query", "name the condition in the query")
+    of_spark = table.frame.select(heading).distinct().limit(2).collect() if isinstance(table, SparkTable) else None
+    texts = table.values_of(heading, 2) if of_spark is None else [str(row[0]) for row in of_spark]
     if not texts:
         raise rules.no_rows(table.name)
     if len(texts) != 1:
-        problem = f"{table.name} has the counts of {len(texts)} different queries"
-        raise InputError(None, problem, "evaluate each alone")
+        raise InputError(None, f"{table.name} has the counts of different queries", "evaluate each alone")
     described = dict(parse_qsl(texts[0], keep_blank_values=True))
-    if described.get("cutline") != "1":
+    known = re.fullmatch(r"ratios:[1-9][0-9]{0,7}|edges:[1-9][0-9]{0,7}:[0-9a-f]{12}", described.get("scheme", ""))
+    if described.get("cutline") != "1" or not (known and described.keys() >= {"score", "label", "table", "dialect"}):
         raise InputError(None, f"{table.name} describes its counts as {show(texts[0])}", "make them with cutline sql")
     return described
 
@@ -391,6 +381,8 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
     named: dict[str, str] = columns.numbers
     every = {name: name for name in named.values()}
     roles = Roles(None, every, missing=missing, decimal=decimal, by=columns.by, batch=columns.batch)
+    for argument, name in named.items():
+        table.column(name, argument)  # one that is not there is told by its own role
     loaded: Any = rows_of(table, roles, False)
     numbers = {argument: loaded.scores[column] for argument, column in named.items()}
     pos, other = _whole_numbers(numbers["positives"], "positives"), "rows" if columns.negatives is None else "negatives"
@@ -403,12 +395,18 @@ def read_counts(table: Any, columns: CountColumns | None, *, missing: str = "err
     _refuse(low > high, "low", "is {:g}, above the upper end {:g}", "exchange them", low, high)
     # of buckets that touch, (a, b] and (b, c], b belongs to the lower one
     low = np.where((low < high) & np.isin(low, high), np.nextafter(low, np.inf), low)
+    dropped = loaded.dropped
+    if dropped:  # so many cases, where the rows that lack something have their number of cases
+        counts = {name: named[name] for name in (["rows"] if other == "rows" else ["positives", "negatives"])}
+        known: Any = rows_of(table, Roles(None, counts, missing=missing, decimal=decimal), False)
+        dropped = max(dropped, int(sum(map(np.sum, known.scores.values()))) - int((pos + neg).sum()))
     sums = {"worth": numbers["worth"].astype(np.float64)} if "worth" in numbers else {}
     for worth in sums.values():
         bad = ~(worth >= 0.0) | np.isinf(worth) | ((pos == 0) & (worth > 0.0))
         remedy = "sum the worth of the positives of each row, none below 0"
         _refuse(bad, "worth", "is {:g} for {} positives", remedy, worth, pos)
-    return _of_cases(Counted(low, high, pos, neg, loaded.segments, loaded.batch, sums=sums, dropped=loaded.dropped))
+    keys = loaded.segments, loaded.batch
+    return _of_cases(Counted(low, high, pos, neg, *keys, sums=sums, dropped=dropped, left_out=loaded.dropped))
 
 
 def _of_cases(counted: Counted) -> Counted:
@@ -440,32 +438,42 @@ def _read_described(table: Any, missing: str) -> Counted:
     assert described is not None
     by = tuple(described["by"].split(",")) if described.get("by") else ()
     batch = described.get("batch") or None
-    for name in (*NEEDED, *by, *([batch] if batch else [])):
+    for name in (*NEEDED, "total", *by, *([batch] if batch else [])):
         if _heading(table, name) is None:
             raise InputError(None, f"{table.name} lacks the column {show(name)} of the query", _AS_IT_IS)
     every = (*NEEDED, *_SECOND, "minus", "total", *SUMS, *WORTH)
     read = {name: heading for name in every if (heading := _heading(table, name)) is not None}
-    keys: Any = {"by": tuple(_heading(table, name) for name in by), "batch": batch and _heading(table, batch)}
-    loaded: Any = rows_of(table, Roles(None, read, **keys, rounded=True), False)
+    loaded: Any = rows_of(table, Roles(None, read, rounded=True), False)
+    counted = loaded.scores["cases"].sum()  # also those without a segment or a batch
+    if by or batch:
+        keys: Any = {"by": tuple(_heading(table, name) for name in by), "batch": batch and _heading(table, batch)}
+        loaded = rows_of(table, Roles(None, read, **keys, rounded=True, missing="drop"), False)
     segments = loaded.segments and replace(loaded.segments, by=by)
     days = loaded.batch and replace(loaded.batch, by=(batch,))
     numbers = {name: np.asarray(column, np.float64) for name, column in loaded.scores.items()}
     pos, neg, cases = (_whole_numbers(numbers[name], name, table) for name in ("positives", "negatives", "cases"))
     bucket = numbers["bucket"].astype(np.int64)
     _check_result(table, described, numbers, [part.codes for part in (segments, days) if part is not None])
+    for total in np.setdiff1d(numbers["total"], counted)[:1]:
+        problem = f"{table.name} counts {counted:,.0f} cases, and its query counted {total:,.0f}"
+        raise InputError(None, problem, "save the whole result")
     inside = np.flatnonzero(bucket != LEFT_OUT)
-    dropped = int(cases[bucket == LEFT_OUT].sum())
+    unplaced = int(counted - cases.sum())
+    dropped = unplaced + int(cases[bucket == LEFT_OUT].sum())
     if dropped and missing != "drop":
         lacks = "no label or no finite score" + (", or no worth from 0 up" if "worth" in described else "")
+        lacks, n = (f"no value of {listed([*by, *filter(None, [batch])])}", unplaced) if unplaced else (lacks, dropped)
         remedy = "leave them out where the counts are read: {missing='drop'}"
-        raise InputError(None, f"{dropped:,} rows have {lacks}", remedy)
+        raise InputError(None, f"there is {lacks} in {pluralize(n, 'row')}", remedy)
     others = int((cases - pos - neg)[inside].sum())
     if others:
-        problem = f"{others:,} rows have labels that are neither positive nor negative"
+        yes, no = (listed(described.get(key, k).split("\n")) for k, key in (("1", "positive"), ("0", "negative")))
+        problem = f"are neither {yes} nor {no}"
         remedy = "name the positive label in the query, or leave these rows out there"
         if "positive" in described:  # a label that is spelled otherwise, or is none of the negative ones
+            problem = problem if "negative" in described else f"differ from {yes} only in case or spaces"
             remedy = "write the query with {ignore_case=True}, name each label in it, or leave these rows out there"
-        raise InputError(None, problem, remedy)
+        raise InputError(None, f"the labels of {pluralize(others, 'row')} {problem}", remedy)
     minus = int(numbers["minus"][inside].sum()) if "minus" in numbers else 0
     if 0 < minus < int(neg[inside].sum()):
         raise rules.unclear_labels([-1, 0, 1])
@@ -484,7 +492,7 @@ def _read_described(table: Any, missing: str) -> Counted:
 
 
 def _check_result(table: Any, described: Mapping[str, str], n: Mapping[str, Any], keys: Sequence[Any]) -> None:
-    """Raise an error for a result that lost rows or has some twice, or whose ends or sums its counts cannot have."""
+    """Raise an error for a result that has rows twice, or whose ends or sums its counts cannot have."""
     low, high, pos, neg, inside = n["low"], n["high"], n["positives"], n["negatives"], n["bucket"] != LEFT_OUT
     order, starts = _grouped(*keys, n["bucket"], n.get("bucket_b", low))
     twice = order[np.setdiff1d(np.arange(len(order)), starts)]
@@ -514,9 +522,6 @@ def _check_result(table: Any, described: Mapping[str, str], n: Mapping[str, Any]
         beyond = (n[name] < least - 1e-5 * abs(least) - room) | (n[name] > most + 1e-5 * abs(most) + room)
         problem = "is {:g}, and the other columns allow {:g} to {:g}"
         refuse(inside & beyond, name, problem, _AS_IT_IS, n[name], least, most)
-    for total in np.setdiff1d(n.get("total", n["cases"].sum()), n["cases"].sum())[:1]:
-        problem = f"{table.name} counts {n['cases'].sum():,.0f} cases, and its query counted {total:,.0f}"
-        raise InputError(None, problem, "save the whole result")
 
 
 def _say_several(of: Sequence[Mapping[str, str]], labels: Collection[str] = ()) -> dict[str, str]:
@@ -540,8 +545,8 @@ def read_result(source: Any, columns: CountColumns | None = None, missing: str =
 
 def check_same_query(one: Mapping[str, str], two: Mapping[str, str]) -> None:
     """Raise an error for counts of different queries: other buckets, another score, other labels."""
-    words = {"scheme": "buckets", "score": "score", "label": "label", "positive": "positive label", "worth": "worth"}
-    for key, word in (words | {"by": "segments", "batch": "batches", "ignore_case": "handling of case"}).items():
+    words = {"scheme": "buckets", "score": "scores", "label": "labels", "positive": "positive labels", "by": "segments"}
+    for key, word in (words | {"batch": "batches", "worth": "worth", "ignore_case": "handling of case"}).items():
         if one.get(key) != two.get(key):
             problem = f"the counts have different {word}: {show(one.get(key))} and {show(two.get(key))}"
             raise InputError(None, problem, "use one query for all")
@@ -597,8 +602,7 @@ def merge_counts(
     columns = None
     if any(name is not None for name in named):
         columns = CountColumns(*named, (by,) if isinstance(by, str) else tuple(by or ()), batch, worth)
-    read: list[Counted] = [read_result(one, columns, missing) for one in counts]
-    return merged(read, min_cell).table(columns)
+    return merged([read_result(one, columns, missing) for one in counts], min_cell).table(columns)
 
 
 def merged(parts: Sequence[Counted], min_cell: int | None = None) -> Counted:

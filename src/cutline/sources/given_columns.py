@@ -37,13 +37,7 @@ def read_columns(source: Any, label: str | None, scores: Sequence[str], **column
 
 
 def read_known_labels(
-    table: Any,
-    label: str | None,
-    numbers: Sequence[str],
-    *,
-    pos_label: Any = None,
-    neg_label: Any = None,
-    decimal: str | None = None,
+    table: Any, label: str | None, numbers: Sequence[str], *, pos_label: Any, neg_label: Any, decimal: str | None
 ) -> tuple[Any, dict[str, Any], str]:
     """The labels of a table that are there, numbers of every row by name, and how the labels are written.
 
@@ -51,9 +45,8 @@ def read_known_labels(
     """
     if not isinstance(table, MemoryTable | DuckTable):
         raise InputError(None, "labels of some rows are not read on a cluster", "bring them here: toPandas()")
-    every: Any = rows_of(
-        table, Roles(None, {check_column(name, "score"): name for name in numbers}, decimal=decimal), False
-    )
+    roles = Roles(None, {check_column(name, "score"): name for name in numbers}, decimal=decimal)
+    every: Any = rows_of(table, roles, False)
     if label is None or isinstance(table, MemoryTable):
         return None if label is None else table.column(label, "label"), every.scores, ""
     how: dict[str, Any] = {"pos_label": pos_label, "neg_label": negative_labels(neg_label, pos_label)}

@@ -19,7 +19,7 @@ also write all its numbers with a decimal comma, with marks between thousands, o
 raise an error, because floats cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so do
 cells that are not a number.
 
-Missing. A cell is missing if it is null or NaN, or text for it (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
+Missing. A cell is missing if it is null or NaN, or text for it (empty, NA, N/A, #N/A, NaN, NULL, <NA>, \\N),
 whatever its column is for: a label, a number, a segment, a batch or a cluster.
 """
 
@@ -41,8 +41,8 @@ LARGEST_SUMMED = 1e100  # of scores whose values add up: squares of sums of 1e50
 TRUTH, NUMBER, WORD = "truth", "number", "word"
 KEYS = ("clusters", "batch", "segment", "by")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
-# "?" is ARFF's and the UCI repository's, "." that of SAS and Stata, "#NV" a German Excel's; "-" may be a label.
-MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "#NV", "NaN", "nan", "NULL", "null", "<NA>", "?", ".")
+# "\N": dumps, "?": ARFF and the UCI repository, ".": SAS and Stata, "#NV": German Excel; "-" may be a label.
+MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "#NV", "NaN", "nan", "NULL", "null", "<NA>", "?", ".", "\\N")
 
 # Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike. No two parts that
 # match the same sign and may be empty stand side by side: a long cell would be tried at each of its signs.
