@@ -2,7 +2,8 @@
 
     python benchmarks/decisions.py              some minutes of processor time
     python benchmarks/decisions.py promises     one part: promises, costs, benefit, calibration,
-                                                calibration_lines, type_one, quotas, swapped, screens, votes, speed
+                                                calibration_lines, type_one, quotas, swapped, screens, votes,
+                                                best_cuts, speed
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
 where probabilities are needed. "kept" is the share of samples whose cut keeps the promise in the population; a promise
@@ -27,6 +28,7 @@ from cutline.decide.thresholds import promised_groups
 from cutline.errors import InputError
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
+from cutline.sweep import Counts
 from cutline.table import pluralize
 
 SEPARATION = 1.35
@@ -103,6 +105,50 @@ def costs(samples: int = 200) -> None:
             f"{n:>6} {share:>8g} {said:>8} {inside / samples:>6.3f} {np.mean(bias):>8.4f} {np.mean(flattered):>9.4f}",
             flush=True,
         )
+
+
+BEST_CUTS = (  # positives, negatives, distance of the classes, spread of the positives, step of rounding, measure
+    *((100, 100, 1.35, 1, 0, "youden_index"), (100, 100, 0.5, 1, 0, "youden_index")),
+    *((60, 140, 1.35, 1, 0, "youden_index"), (50, 150, 2, 2, 0, "youden_index"), (50, 50, 2, 1, 0, "f1")),
+    *((50, 450, 2, 1, 0, "error_rate"), (30, 970, 1.35, 1, 0, "youden_index"), (30, 970, 1.35, 1, 0, "f1")),
+    *((100, 100, 1.35, 1, 0.5, "youden_index"), (50, 50, 3, 1, 0.5, "youden_index")),
+    *((15, 15, 1.5, 1, 0, "youden_index"), (15, 15, 2.5, 1, 0, "youden_index"), (9, 44, 2, 1, 0, "youden_index")),
+    *((5, 45, 2, 1, 0, "f1"), (100, 100, 3.5, 1, 0, "youden_index"), (40, 40, 3, 1, 0, "matthews_correlation")),
+    *((20, 380, 3, 1, 0, "youden_index"), (380, 20, 3, 1, 0, "youden_index"), (20, 380, 3, 1, 0, "f1")),
+    *((20, 1980, 2.5, 1, 0, "youden_index"), (10, 990, 3, 1, 0, "youden_index"), (9, 44, 3, 1, 0, "youden_index")),
+    *((10, 10, 4, 1, 0, "youden_index"), (10, 10, 6, 1, 0, "youden_index"), (10, 10, 5, 1, 0.5, "youden_index")),
+    *((25, 25, 4, 1, 0, "youden_index"), (50, 50, 5, 1, 0, "youden_index"), (200, 200, 6, 1, 0, "youden_index")),
+    (20, 20, 4, 1, 0, "f1"),
+)
+
+
+def at_cut(cut: float | np.ndarray, world: tuple[int, int, float, float, float, str]) -> np.ndarray:
+    """The measure at cuts in the population."""
+    n_pos, n_neg, gap, spread, step, name = world
+    edge = np.floor(np.asarray(cut) / step + 1e-9) * step + step / 2 if step else np.asarray(cut)
+    tp, fp = n_pos * norm.sf((edge - gap) / spread), n_neg * norm.sf(edge)
+    return np.asarray(cl.measure(name).compute(Counts(tp, fp, n_pos - tp, n_neg - fp)))
+
+
+def best_cuts(samples: int = 400) -> None:
+    """Cuts that maximize a measure: are the true value there, and the best cut of the population, in their limits?"""
+    print(f"{'positives':>9} {'negatives':>9} {'distance':>8} {'measure':>20} {'value':>6} {'width':>6} {'cut':>6}")
+    for world in BEST_CUTS:
+        n_pos, n_neg, gap, spread, step, name = world
+        rng, y = np.random.default_rng(1), np.arange(n_pos + n_neg) < n_pos
+        grid = np.arange(-20, 40) * step if step else np.linspace(-3, gap + 4, 7001)
+        best = grid[np.argmax(at_cut(grid, world) * (-1 if cl.measure(name).better == "lower" else 1))]
+        inside, cut_inside, width = 0, 0, 0.0
+        for seed in range(samples):
+            score = rng.normal(size=len(y)) * np.where(y, spread, 1) + gap * y
+            score = np.round(score / step) * step if step else score
+            cut = cl.threshold_for(y, score, maximize=name, n_resamples=200, seed=seed)
+            (low, high), value = cut.best.limits, cut.best.value
+            inside += bool(value.low - 1e-12 <= at_cut(float(cut), world) <= value.high + 1e-12)
+            cut_inside += bool(low - 1e-9 <= best < high)
+            width += value.high - value.low
+        shares = f"{inside / samples:6.1%} {width / samples:6.3f} {cut_inside / samples:6.1%}"
+        print(f"{n_pos:>9} {n_neg:>9} {gap:>8} {name + ' ~' * (step > 0):>20} {shares}", flush=True)
 
 
 def benefit(samples: int = 600) -> None:
@@ -301,6 +347,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "votes": votes,
     "promises": promises,
     "costs": costs,
+    "best_cuts": best_cuts,
     "benefit": benefit,
     "calibration": calibration,
     "calibration_lines": calibration_lines,

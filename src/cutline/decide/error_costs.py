@@ -118,7 +118,8 @@ class Cheapest(HasSections, DictResult):
             for row in self.others
         ]
         return [
-            f"{told}: expect a cost of {money(c.value)} per case on new data{within}; it is {money(self.apparent)} here.",
+            f"{told}: expect a cost of {money(c.value)} per case on new data{within}; "
+            f"it is {money(self.apparent)} here.",
             *([f"Here, {joined(more)}."] if more else []),
             f"Selecting everyone costs {money(self.treat_all)}, selecting no one {money(self.treat_none)}.",
         ]
@@ -129,7 +130,7 @@ class Cheapest(HasSections, DictResult):
         return [
             f"On this sample it costs {money(self.apparent)}, which is too low by about {money(self.optimism)} because "
             "it was chosen there; what the others cost more compares all on this sample.",
-            f"{self.model} is the cheapest model as long as a false negative {in_times(self.model_ratios)}.",
+            f"{self.model} is the cheapest model {for_costs(self.model_ratios)}.",
         ]
 
     def sections(self) -> list[Section]:
@@ -143,12 +144,13 @@ def money(value: float) -> str:
     return (shown if float(shown.replace(",", "")) or not value else f"{value:.2g}").replace("-", "−")
 
 
-def in_times(ratios: tuple[float, float]) -> str:
-    """What a false negative costs, as multiples of a false positive."""
+def for_costs(ratios: tuple[float, float]) -> str:
+    """For which costs of a false negative a cut or model is the cheapest, as multiples of those of a false positive."""
     least, most = ratios
-    if math.isinf(most):
-        return f"costs at least {least:.3g} times as much as a false positive" if least else "costs anything"
-    return f"costs {least:.3g} to {most:.3g} times as much as a false positive"
+    if math.isinf(most) and not least:
+        return "whatever errors cost"
+    times = f"at least {least:.3g}" if math.isinf(most) else f"{least:.3g} to {most:.3g}"
+    return f"as long as a false negative costs {times} times as much as a false positive"
 
 
 class _TriedCuts:

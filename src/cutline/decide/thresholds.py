@@ -29,7 +29,7 @@ from ..sources.given_columns import sample_from
 from ..table import Section, Table, count, cut_text, format_value, in_sentence, pluralize, round_up, to_jsonable
 from ..types import FilePath, Floats, Label, Labels, MeasureLike, Scores, TableSource
 from ..validate import check_number, checked
-from .error_costs import BestCut, ErrorPrices, best_cut, cheapest, in_times
+from .error_costs import BestCut, ErrorPrices, best_cut, cheapest, for_costs
 from .operating import OperatingPoint, operating_point
 
 # The sequence of tests starts where odds this many times the target would be found with this probability.
@@ -282,7 +282,8 @@ def find_cut(
         point = operating_point(ranking, threshold=best.threshold, level=level)
         note = (
             f"expected cost {format_value(cost.value)} per case on new data ({cost.level:.0%} interval "
-            f"{format_value(cost.low)} to {format_value(cost.high)}), {format_value(best.apparent)} here; the cheapest cut as long as a false negative {in_times(best.ratios)}"
+            f"{format_value(cost.low)} to {format_value(cost.high)}), {format_value(best.apparent)} here; "
+            f"the cheapest cut {for_costs(best.ratios)}"
         )
     else:
         ((name, target),) = targets.items()
