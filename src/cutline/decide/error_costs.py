@@ -130,7 +130,7 @@ class Cheapest(HasSections, DictResult):
         return [
             f"On this sample it costs {money(self.apparent)}, which is too low by about {money(self.optimism)} because "
             "it was chosen there; what the others cost more compares all on this sample.",
-            f"{self.model} is the cheapest model {for_costs(self.model_ratios)}.",
+            f"{self.model} is the cheapest model {for_costs(*self.model_ratios)}.",
         ]
 
     def sections(self) -> list[Section]:
@@ -144,9 +144,8 @@ def money(value: float) -> str:
     return (shown if float(shown.replace(",", "")) or not value else f"{value:.2g}").replace("-", "−")
 
 
-def for_costs(ratios: tuple[float, float]) -> str:
-    """For which costs of a false negative a cut or model is the cheapest, as multiples of those of a false positive."""
-    least, most = ratios
+def for_costs(least: float, most: float) -> str:
+    """For which costs of a false negative a cut or model is the cheapest, as multiples of a false positive's."""
     if math.isinf(most) and not least:
         return "whatever errors cost"
     times = f"at least {least:.3g}" if math.isinf(most) else f"{least:.3g} to {most:.3g}"
@@ -396,12 +395,10 @@ def best_cut(
     found = np.array([least + again.optimism, least, *((high, low) if sign < 0 else (low, high))])
     value, apparent, low, high = (np.clip(sign * found, *spec.measure.range) + 0.0).tolist()  # 0.0: no −0
     lowest, highest = np.array(between).T
-    limits = Interval(
-        min(between[0][0], float(np.quantile(lowest, (1.0 - level) / 2.0, method="lower"))),
-        max(between[0][1], float(np.quantile(highest, (1.0 + level) / 2.0, method="higher"))),
-    )
+    least_cut = min(between[0][0], float(np.quantile(lowest, (1.0 - level) / 2.0, method="lower")))
+    most_cut = max(between[0][1], float(np.quantile(highest, (1.0 + level) / 2.0, method="higher")))
     expected = Estimate(str(spec), value, low, high, level, "percentile, optimism removed")
-    return BestCut(threshold, limits, expected, apparent, again.optimism)
+    return BestCut(threshold, Interval(least_cut, most_cut), expected, apparent, again.optimism)
 
 
 def _ratios(

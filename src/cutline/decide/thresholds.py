@@ -283,7 +283,7 @@ def find_cut(
         note = (
             f"expected cost {format_value(cost.value)} per case on new data ({cost.level:.0%} interval "
             f"{format_value(cost.low)} to {format_value(cost.high)}), {format_value(best.apparent)} here; "
-            f"the cheapest cut {for_costs(best.ratios)}"
+            f"the cheapest cut {for_costs(*best.ratios)}"
         )
     else:
         ((name, target),) = targets.items()
