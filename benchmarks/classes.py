@@ -5,6 +5,7 @@
     python benchmarks/classes.py --only memory       1,000 classes × 100,000 rows
     python benchmarks/classes.py --only coverage     simulated coverage of the 95 % intervals (--samples 400)
     python benchmarks/classes.py --only small        classes of three cases, and unbalanced ones: coverage and type I
+    python benchmarks/classes.py --only shapes       models of one mean loss and unlike shapes: type I
 
 Coverage: a population of known shares and scores (rows of softmax of normal scores, the real class raised); the truth
 is the value on 400,000 further rows. A sample in which a measure has no value is left out of its count.
@@ -232,6 +233,38 @@ def small(samples: int) -> None:
     _print(table, list(SMALL), f"small classes: coverage (length), type I of 5; {samples} samples")
 
 
+def sure_and_vague(rng: np.random.Generator, n: int, measure: str, wrong: float) -> tuple[np.ndarray, dict]:
+    """Three classes, two models of one mean loss: sure and wrong in a few cases, and a little wrong in all of them."""
+    y, sure, low = rng.integers(0, 3, n), 0.998, 0.001
+    missed = rng.random(n) < wrong
+    first = np.full((n, 3), low)
+    first[np.arange(n), np.where(missed, (y + 1) % 3, y)] = sure
+    if measure == "brier_score":
+        right, most = (1 - sure) ** 2 + 2 * low**2, (1 - low) ** 2 + sure**2 + low**2
+        share = np.sqrt(((1 - wrong) * right + wrong * most) * rng.uniform(0.9, 1.1, n) / 1.5)
+    else:
+        mean = -(1 - wrong) * np.log(sure) - wrong * np.log(0.01 if "eps" in measure else low)
+        share = -np.expm1(-mean * rng.uniform(0.9, 1.1, n))
+    second = np.repeat(share[:, None] / 2.0, 3, axis=1)
+    second[np.arange(n), y] = 1.0 - share
+    return y, {"sure": first, "vague": second}
+
+
+def shapes(samples: int) -> None:
+    """How often such models are told apart at 5%."""
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for wrong in (0.01, 0.003):
+        for measure in ("log_loss", "log_loss(eps=0.01)", "brier_score"):
+            for n in (35, 100, 300, 1000):
+                rng, told = np.random.default_rng(3), 0
+                for _ in range(samples):
+                    y, models = sure_and_vague(rng, n, measure, wrong)
+                    cmp = cl.compare(y, models, classes=range(3), measures=[measure])
+                    told += cmp.differences[0]["p_value"] <= 0.05
+                table[f"{measure}, wrong in {wrong:.1%}"][f"n = {n}"] = f"{100 * told / samples:.1f}"
+    _print(table, [f"n = {n}" for n in (35, 100, 300, 1000)], f"equal mean losses, unlike shapes: type I; {samples}")
+
+
 def _print(table: dict[str, dict[str, str]], columns: list[str], title: str) -> None:
     print(f"\n{title}")
     print(f"{'measure':<34}" + "".join(f"{column:>36}" for column in columns))
@@ -242,7 +275,7 @@ def _print(table: dict[str, dict[str, str]], columns: list[str], title: str) -> 
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("speed", "memory", "coverage", "small"))
+    parser.add_argument("--only", choices=("speed", "memory", "coverage", "small", "shapes"))
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--interval", default="auto")
     asked = parser.parse_args()
@@ -253,6 +286,8 @@ def main() -> None:
         memory()
     if asked.only in (None, "small"):
         small(asked.samples)
+    if asked.only in (None, "shapes"):
+        shapes(asked.samples)
     if asked.only in (None, "coverage"):
         coverage(asked.samples, asked.interval)
         differences(asked.samples)

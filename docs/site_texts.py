@@ -122,6 +122,7 @@ ATTRIBUTES: dict[str, str] = {
     "ClassEvaluation.dropped": "How many rows were left out because a value was missing.",
     "ClassEvaluation.ordered": "Whether the classes have an order.",
     "ClassEvaluation.units": "Each row's (or cluster's) part in each measure, for comparisons.",
+    "ClassEvaluation.drawn": "The bootstrap replicates of each measure, if the interval asks for them.",
     "ClassEvaluation.totals": "The sums that the measures are read from.",
     "Comparison.quota": "The number of places; None if no quota was given.",
     "Comparison.threshold": "The threshold; None if there is none.",
