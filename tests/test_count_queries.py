@@ -831,7 +831,7 @@ def test_worth_is_merged_and_refined_and_told_by_the_command(tmp_path: Path) -> 
     page = str(tmp_path / "page.html")
     done = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "both.csv"), "--quota", "100", "--html", page])
     assert done.exit_code == 0, done.output
-    assert "What the cases are worth" in done.stdout
+    assert "The best 100 contain 15.7% (95% interval 4.2% to 44.0%) of the value" in done.stdout
     with pytest.raises(cl.InputError, match="of each case is not known"):
         ev.best_value(quota=10)
     asked = ["--table", "t", "--label", "y", "--score", "p", "--dialect", "postgres", "--worth", "amount"]
@@ -939,7 +939,7 @@ def test_a_refined_bucket_is_one_of_one_score(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "note: no bucket is cut, so what is counted at this cut is exact already" in done.stderr
     assert "WHERE\n  cl_bucket0 IN (32768)" in done.stdout
-    with pytest.raises(cl.InputError, match="edges is missing, and the buckets of these counts lie between edges"):
+    with pytest.raises(cl.InputError, match="edges is missing: buckets lie between edges"):
         cl.sql(refine=connection.sql(cl.sql(score="p", edges=[0.0, 0.5, 1.0], **asked)).df(), quota=5)
 
 

@@ -251,7 +251,7 @@ def sql(
         ("refined" in told, "refine", "is the result of a second query", "give the result of the first query"),
         (counted and counted.second, "refine", "are joint counts of two scores", "count each alone, and refine that"),
         ("min_cell" in told, "refine", "has joined buckets ({min_cell})", "refine first, and join small cells later"),
-        (of_edges and edges is None, "edges", "is missing, as for the first query", "pass it: {edges='edges.csv'}"),
+        (of_edges and edges is None, "edges", "is missing: buckets lie between edges", "pass {edges='edges.csv'}"),
         (len(scores) > 2, "score", f"names {len(scores)} columns", "name one, or two that are counted jointly"),
         (worth is not None and batch is not None, *NO_BATCHES),
         (keys and joint, "by", "does not go with two scores, which are counted jointly", "name a segment in {where}"),
