@@ -161,9 +161,7 @@ class LossMoments:
         return mean_score_limits(v, ratio, min(self.cases, units), limits.t_quantile(level, freedom))
 
 
-def loss_moments(
-    count: Sequence[NDArray[Any]], loss: Sequence[Floats], outcomes: Outcomes | None = None
-) -> LossMoments:
+def loss_moments(count: Sequence[Any], loss: Sequence[Floats], outcomes: Outcomes | None = None) -> LossMoments:
     """Moments of a mean of losses: for each outcome how many cases of each group had it, and what each of them lost."""
     n = total = second = fourth = large = 0.0
     each = [(np.asarray(c[at], np.float64), x[at]) for c, x in zip(count, loss, strict=True) for at in pieces(len(c))]
@@ -182,7 +180,7 @@ def loss_moments(
     return LossMoments(n, mean, variance, freedom, ratio, large)
 
 
-def _expected_ratio(count: Sequence[NDArray[Any]], outcomes: Outcomes, *, above_least: bool = False) -> float:
+def _expected_ratio(count: Sequence[Any], outcomes: Outcomes, *, above_least: bool = False) -> float:
     """E[ℓ²]/E[ℓ] where each outcome has its chance, or of what exceeds the least loss of a group; nan without any."""
     first = second = 0.0
     for at in pieces(len(count[0]), len(outcomes(slice(1))[0])):

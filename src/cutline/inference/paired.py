@@ -346,13 +346,12 @@ def class_difference(pair: Pair, totals: Sequence[ClassTotals], units: Sequence[
     (one, two), measure, settings = (of_model.sample for of_model in totals), pair.spec.measure, pair.settings
     if settings.interval in BY_REPLICATES:
         return by_replicates(pair, paired=True)
-    gap, influence, clusters = pair.difference, units[0] - units[1], math.inf
+    gap, influence = pair.difference, units[0] - units[1]
     variance, freedom = measure_spread(pair.spec, influence, one)
     if settings.interval == "delta":
         half, p = limits.z_of(settings.level) * math.sqrt(variance), normal_p(gap, variance)
         return DifferenceTest(gap - half, gap + half, math.sqrt(variance), p, "delta")
-    if one.cluster is not None:
-        clusters = limits.effective_size(by_unit(one.row_weight, one.cluster))
+    clusters = math.inf if one.cluster is None else limits.effective_size(by_unit(one.row_weight, one.cluster))
     smaller = float(len(one) - np.bincount(one.code).max())  # of two classes the smaller one
     how = min(guard_freedom(smaller, clusters), freedom), "delta, sign flips", math.sqrt(variance)
     influenced = paired_difference(pair.values, influence, *how)
