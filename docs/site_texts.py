@@ -73,6 +73,7 @@ CLASS_SYMBOLS = {
 # ``Class.field``.
 ATTRIBUTES: dict[str, str] = {
     "LabelPlan.score": "The scores.",
+    "LabelPlan.prevalence_by": "Where the share of positives comes from.",
     "name": "The name of the model.",
     "level": "The confidence level of the intervals.",
     "low": "The lower end of the interval; nan if there is none.",
@@ -110,6 +111,7 @@ ATTRIBUTES: dict[str, str] = {
     "Calibration.score": "The distinct probabilities that the model gave.",
     "Calibration.fitted": "The observed share of positives at each of them, by isotonic regression.",
     "Calibration.cases": "How many cases have each of them.",
+    "Calibration.in_buckets": "Whether scores came in buckets, so that slope, bias and miscalibration are approximate.",
     "Calibration.n_simulations": "How many sets of outcomes were drawn for the test and the band.",
     "Cheapest.model": "The cheapest model.",
     "Cheapest.cost": "The expected cost per case on new data, with its interval.",
@@ -236,6 +238,7 @@ ATTRIBUTES: dict[str, str] = {
     "Quotas.quotas": "The quotas.",
     "Quotas.weights": "The probability of each.",
     "Uplift.quota": "The number of cases treated.",
+    "Uplift.outcome": "The column of the outcome, if it is an amount and has a name.",
     "Uplift.sums": "The gain of treating the best k, for every k, and the rows of the trial.",
     "Uplift.influences": "The influence of each row on each of the estimates.",
     "Recommendation.goal": "The goal.",
@@ -283,6 +286,8 @@ ATTRIBUTES: dict[str, str] = {
     "SwapSet.swapped": "How many rows change places.",
     "SwapSet.hits_entering": "The positives among the rows that enter.",
     "SwapSet.hits_leaving": "The positives among the rows that leave.",
+    "SwapSet.in_buckets": "Whether scores came in buckets, so that numbers are approximate.",
+    "Consistency.in_buckets": "Whether scores came in buckets, so that numbers are approximate.",
     "Verdict.question": "The question that is answered.",
     "Verdict.best": "The best model.",
     "Verdict.value": "Its value, with the interval.",

@@ -375,7 +375,7 @@ def test_experiments_run_from_the_checkout_with_their_own_options(
             ["evaluate", str(EXAMPLE), "--score", "applicant", "--label", "completed"],
             "data row 1 is 'A001', which is not a number",
         ),
-        (["evaluate", str(EXAMPLE), "--score", "tree", "--threshold", "x"], "--threshold is 'x', which is not a number"),
+        (["evaluate", str(EXAMPLE), "--score", "tree", "--threshold", "x"], "--threshold is 'x', which is not a"),
         (["evalute", "x"], "did you mean 'evaluate'?"),
         (["select", str(EXAMPLE), "--score", "tree"], "--quota"),
     ],

@@ -50,7 +50,7 @@ BAD: dict[str, list[Any]] = {
     "portions": [70, *WHOLE],
     "n_jobs": [0, 1.5, "all", True, 10**30],
     "threshold": NO_NUMBER,
-    "quota": [0, -2, 0.0, 1.0, 1.5, "5", "five", math.nan, True, [3], 10**30, 10**400],
+    "quota": [0, -2, 0.0, 1.0, 1.5, "5x", "five", math.nan, True, [3], 10**30, 10**400],
     "list_size": [x for x in WHOLE if x is not None],
     "margin": AMOUNT,
     "cost": AMOUNT,
@@ -142,9 +142,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
 }
-# "5", "5%" and "20-60" are quotas there
-QUOTA_AS_TEXT = {"compare", "evaluate", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}
-QUOTA_AS_TEXT |= {"value_captured", "value_per_place", "value_recall"}
 FUNCTIONS = {
     name: function
     for room in (cl, cutline.papers, cutline.extrapolation, cutline.sklearn)
@@ -195,8 +192,6 @@ def test_every_public_function_refuses_bad_options(name: str, option: str) -> No
             continue  # a method of your own may be passed
         if name == "screen" and value == [0.5]:
             continue  # a price for each stage
-        if name.split()[0] in QUOTA_AS_TEXT and option == "quota" and value == "5":
-            continue
         refuses(function, option, {**call_of(name), option: value})
 
 
@@ -290,6 +285,7 @@ def test_rules_give_plain_python_values() -> None:
     assert kinds == [int, float, int]
     assert options() == (0, 0.95, None)
     assert check_quota(np.float64(0.25)) == 0.25
+    assert [check_quota(text) for text in ("5", " 5% ", "2.5 %")] == [5, 0.05, 0.025]
     assert check_whole(np.int16(3), "n", 1, 3) == 3
 
 
