@@ -301,7 +301,7 @@ def relative_information_score(d: Data, prior: float | None = None) -> Any:
 def brier_skill(d: Data, prior: float | None = None) -> Any:
     if prior is None and (d.pos == 0 or d.neg == 0):
         _probabilities(d)
-        raise Refused
+        return NAN
     share = d.pos / d.total if prior is None else Fraction(prior)
     return 1 - brier_score(d) / (share * (1 - share))
 

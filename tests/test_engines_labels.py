@@ -106,7 +106,7 @@ def test_what_the_machine_cannot_give_is_one_line(tmp_path: Path) -> None:
     path, columns = write(tmp_path / "t.csv"), ("--label", "y", "--score", "p")
     assert "--threads must be" in refused("evaluate", path, *columns, "--threads", "0")
     piped = run("evaluate", "-", *columns, "--engine", "duckdb", "--measure", "pem", input=path.read_text())
-    assert "of 200 cases" in piped.stdout
+    assert "200 rows" in piped.stdout
     assert "--score names 'p' twice" in refused("compare", path, *columns, "--score", "p")
     done = shell("evaluate", path, *columns, "--memory-limit", "1KB")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr

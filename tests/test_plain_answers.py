@@ -61,7 +61,7 @@ def test_a_quota_beyond_the_cases_is_refused(call) -> None:  # type: ignore[no-u
 def test_class_names_are_not_matched_to_columns_by_guess() -> None:
     scores = RNG.normal(size=(6, 6)) + 3 * np.eye(6)
     names = ["n2", "n10", "n1", "n0", "n3", "n4"]
-    with pytest.raises(cl.InputError, match=r"^classes is missing.*values such as 'n0'"):
+    with pytest.raises(cl.InputError, match=r"^labels: row 0 is 'n2'.*classes=…"):
         extrapolate(scores, names, k=[12], interval=False)
     seen = extrapolate(scores, names, classes=names, k=[12], interval=False).observed.test_accuracy
     assert float(seen) == float(extrapolate(scores, np.arange(6), k=[12], interval=False).observed.test_accuracy)

@@ -110,7 +110,7 @@ def test_quota_as_rows_or_share(quota: float, rows: int) -> None:
     assert len(cl.select(SCORES, quota)) == rows
 
 
-@pytest.mark.parametrize("quota", [0, 8, -1, 0.0, 1.0, 1.5, 0.01, True, "3", None])
+@pytest.mark.parametrize("quota", [0, 8, -1, 0.0, 1.0, 1.5, 0.01, True, "3x", None])
 def test_refused_quotas(quota: object) -> None:
     with pytest.raises(cl.InputError, match="quota"):
         cl.select(SCORES, quota)  # type: ignore[arg-type]
