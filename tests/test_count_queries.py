@@ -580,7 +580,7 @@ def test_bad_queries_and_results(sites: list[Path], tmp_path: Path) -> None:
         ({"table": None}, "table is missing"),
         *(
             ({"table": text}, "table is .*, which is not a name; make a view of it")
-            for text in ("t where 1=1", "(select 1)", "t; drop table t", "")
+            for text in ("t where 1=1", "(select 1)", "t; drop table t", "", "'t' where 1=1", "'t")
         ),
         ({"where": "a; DROP TABLE t"}, "not one condition"),
         ({"where": ""}, "where is '', which is not one condition in the SQL of duckdb; write e.g. month >= 6$"),
@@ -1057,3 +1057,14 @@ def test_losses_of_scores_next_to_0_and_1_do_not_cancel() -> None:
     assert ev["brier_score"].value == pytest.approx(squared, rel=1e-12)
     assert ev["root_mean_squared_error"].value == pytest.approx(squared**0.5, rel=1e-12)
     assert ev["mean_absolute_error"].value == pytest.approx(sum(losses) / 4, rel=1e-12)
+
+
+def test_a_file_takes_the_place_of_a_table_in_duckdb_alone(tmp_path: Path) -> None:
+    import duckdb
+
+    file = f"'{tmp_path / 'scores.csv'}'"
+    (tmp_path / "scores.csv").write_text("y,p\n1,0.9\n0,0.2\n1,0.4\n0,0.5\n")
+    counts = duckdb.sql(cl.sql(table=file, label="y", score="p", dialect="duckdb")).df()
+    assert cl.evaluate(counts, measures=["roc_auc"])["roc_auc"].value == 0.75
+    with pytest.raises(cl.InputError, match="which is not a name"):
+        cl.sql(table=file, label="y", score="p", dialect="postgres")

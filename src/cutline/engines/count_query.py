@@ -352,7 +352,8 @@ def sql(
 def _table_of(glot: Any, text: str, dialect: str) -> Any:
     """A table by its name, in quotes where engines reserve the word; raises an error for what is not a name."""
     name = r'("[^"]+"|`[^`]+`|\[[^]]+\]|[\w$#-]+)'
-    if not re.fullmatch(rf"{name}([.]{name})*", text):
+    file = "'[^']+'" if dialect == "duckdb" else name  # which DuckDB reads in place of a table
+    if not re.fullmatch(rf"{name}([.]{name})*|{file}", text):
         raise InputError(
             "table", f"is {show(text)}, which is not a name", "make a view of it, or limit rows with {where}"
         )
