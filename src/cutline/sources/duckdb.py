@@ -480,7 +480,7 @@ def _of_path(connection: Any, path: str, query: str | None, text: TextFormat, fo
             problem = f"the {kind} database cannot be read: {verbatim(sentence(str(error)))}"
             remedy = f"DuckDB's extension {kind!r} must be installed: INSTALL {kind}, which needs a network once"
             raise InputError(None, problem, "" if kind == "duckdb" else remedy) from None
-        return _queried(connection, query)
+        return _queried(connection, query, attached=True)
     if query is not None:
         problem = "goes with a DuckDB connection or a database"
         raise InputError("query", problem, "leave it out: a file is read as it is")
@@ -567,7 +567,7 @@ def _only_for_text(text: TextFormat, what: str) -> None:
         raise InputError(name, f"goes with text files; the source is {what}", "leave it out")
 
 
-def _queried(connection: Any, query: str) -> DuckTable:
+def _queried(connection: Any, query: str, attached: bool = False) -> DuckTable:
     """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
     name = f"the query {show(' '.join(query.split()))}"
     with translate_errors(name, None):
@@ -579,6 +579,10 @@ def _queried(connection: Any, query: str) -> DuckTable:
             longer = text
             before, end, last = text.rstrip().rstrip(";").rpartition("\n")
             text = before + end + re.sub(r"--[^'\"$]*\Z", "", last)
+        if attached:  # and read only: before 1.5.6 DuckDB makes the view of a relation there
+            connection.execute(f"CREATE TEMP VIEW cutline_source AS {text}")
+            columns = list(connection.sql("FROM cutline_source").columns)
+            return _described(name, "cutline_source", connection.sql, connection.interrupt, columns)
         return _of_relation(name, connection.sql(text), connection.interrupt)
 
 
