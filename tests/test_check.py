@@ -259,6 +259,14 @@ def test_a_limit_that_the_measure_cannot_have_is_an_error(condition: str) -> Non
     cl.check(ev, "roc_auc >= 1", "gini > -1", "log_loss <= 3", "positive_likelihood_ratio >= 2")
 
 
+def test_a_difference_may_be_as_large_as_the_range_of_its_measure() -> None:
+    y, p = [1, 0, 1, 0, 1, 0], [0.9, 0.2, 0.7, 0.4, 0.3, 0.6]
+    cmp = cl.compare(y, {"a": p, "b": p[::-1]}, measures=["gini"], n_resamples=50)
+    cl.check(cmp, "gini(a) - gini(b) <= 1.5", "gini(a) - gini(b) >= -2")
+    with pytest.raises(cl.InputError, match="write a number from -2 to 2"):
+        cl.check(cmp, "gini(a) - gini(b) <= 3")
+
+
 def test_two_conditions_in_one_are_an_error() -> None:
     with pytest.raises(cl.InputError, match="more than one condition; give each by itself"):
         parse_condition("roc_auc > 0.8 and recall > .5")

@@ -612,7 +612,7 @@ def check_conditions(result: Any, conditions: Sequence[str]) -> Check:
             model = source.first if isinstance(source, Models) else source
             spec = getattr(model, "specs", {}).get(estimate.name)
             least, most = (-math.inf, math.inf) if spec is None else spec.measure.range
-            least = least - most if condition.models[1:] else least  # of a difference
+            least, most = (least - most, most - least) if condition.models[1:] else (least, most)  # of a difference
             if not least <= condition.limit <= most:
                 why = f"{show(str(condition))} compares with a value that {condition.measure} cannot have"
                 remedy = f"write {condition.limit:g}% or {condition.limit / 100.0:g}" if most == 1.0 else ""
