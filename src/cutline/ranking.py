@@ -56,9 +56,8 @@ class Ranking:
         """How many distinct scores are greater than ``threshold``: predicted positive means score > threshold."""
         return len(self.score) - int(np.searchsorted(self.score[::-1], threshold, side="right"))
 
-    def lowest_above(self, threshold: float) -> float:
-        """The lowest score greater than ``threshold``; nan where there is none."""
-        groups = self.above(threshold)
+    def score_before(self, groups: int) -> float:
+        """The lowest of so many distinct scores; nan where none is taken."""
         return float(self.score[groups - 1]) if groups else float("nan")
 
     def score_after(self, groups: int) -> float:

@@ -328,7 +328,7 @@ def cheapest(
         fpr=fp / n_neg,
         prices=prices,
         others=Table(others, f"What the other models cost more than {model}"),
-        above=rankings[model].lowest_above(threshold),
+        above=rankings[model].score_before(rankings[model].above(threshold)),
     )
 
 

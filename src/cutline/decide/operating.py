@@ -155,7 +155,7 @@ def _point(
         cut,
         finite=bool(np.isfinite(ranking.score[[0, -1]]).all()),
         threshold=ranking.score_after(groups),
-        above=float(ranking.score[groups - 1]) if groups else math.nan,
+        above=ranking.score_before(groups),
         tied=pos + neg,
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
